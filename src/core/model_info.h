@@ -1,0 +1,22 @@
+// What the text side needs to know of the loaded model: data only, read from the model file once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/vocabulary.h"
+
+namespace reprise {
+
+struct ModelInfo {
+  std::string name;           // general.name or the file's stem
+  std::string architecture;   // "llama"
+  uint32_t context_length = 0;  // tokens a sequence may hold here, after --context / rope scaling
+  Vocabulary vocabulary;
+  std::string chat_template;  // Jinja source, empty when the file has none
+  std::vector<TokenId> stop_tokens;  // ids that end a generation: eos, eot and their like
+  uint64_t fingerprint = 0;   // of weights' identity and KV-relevant settings: part of the cache's root key
+};
+
+}  // namespace reprise

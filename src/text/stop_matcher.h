@@ -1,0 +1,28 @@
+// Finds stop strings in a stream of text pieces, also where a stop string spans pieces.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace reprise {
+
+class StopMatcher {
+ public:
+  explicit StopMatcher(std::vector<std::string> stops) : stops_(std::move(stops)) {}
+
+  struct Match {
+    std::string text;      // safe to show: cannot be part of a stop string any more
+    bool stopped = false;  // a stop string was completed; it and all after it are left out of `text`
+    std::string stop;      // which
+  };
+  // The earliest-ending match wins; of several that end at one place, the one that starts first.
+  Match push(std::string_view piece);
+  std::string finish();  // what was held back, when the generation ends without a match
+
+ private:
+  std::vector<std::string> stops_;
+  std::string held_;
+};
+
+}  // namespace reprise
