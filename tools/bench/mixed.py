@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""A long prompt arriving while streams run:  ./dev bench mixed [--rounds N]
+
+Each round measures on one server: (a) 4 streams decoding undisturbed, (b) a 7,000-token prompt alone, (c) the same kind
+of prompt arriving while the 4 streams decode. Wanted: the streams' p99 inter-token latency in (c) at most 3x that of (a),
+and the prompt's prefill speed in (c) at least 60 % of (b). Every long prompt is new to the prefix cache.
+"""
+import argparse, asyncio, pathlib, statistics, sys, time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import rows, servers, sse_client
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--reprise", required=True)
+parser.add_argument("--model", required=True)
+parser.add_argument("--llama", help="not used: the comparison is with ourselves")
+parser.add_argument("--rounds", type=int, default=5)
+parser.add_argument("--prompt", type=int, default=7000)
+parser.add_argument("flags", nargs="*", help="further flags for reprise serve, after --")
+args = parser.parse_args()
+
+CODE = "".join(p.read_text(errors="replace") for p in sorted(pathlib.Path(statistics.__file__).parent.glob("[a-d]*.py")))
+STREAMS = 4
+
+
+def long_prompt(server, number):
+    """Exactly --prompt token ids of source code, different from the first token on for every number."""
+    ids = server.post("/tokenize", {"prompt": f"{number * 7919} " + CODE[number * 1000:number * 1000 + args.prompt * 6]})["tokens"]
+    assert len(ids) >= args.prompt, "the source text is too short"
+    return ids[:args.prompt]
+
+
+async def streams(port, tokens):
+    """The answers of 4 concurrent streams of `tokens` tokens each."""
+    bodies = [{"model": "m", "prompt": f"# file {i}\n" + CODE[i * 700:i * 700 + 600], "max_tokens": tokens, "temperature": 0,
+               "ignore_eos": True} for i in range(STREAMS)]
+    return await asyncio.gather(*(sse_client.chat(port, body, "/v1/completions") for body in bodies))
+
+
+async def prefill(port, ids):
+    answer = await sse_client.chat(port, {"model": "m", "prompt": ids, "max_tokens": 4, "temperature": 0, "ignore_eos": True},
+                                   "/v1/completions")
+    if answer.usage["prompt_tokens"] != len(ids) or answer.usage["prompt_tokens_details"]["cached_tokens"] > 64:
+        raise RuntimeError(f"the prompt was not computed afresh: {answer.usage}")
+    return answer
+
+
+def gaps_within(answers, begin, end):
+    return [b - a for answer in answers for a, b in zip(answer.arrivals, answer.arrivals[1:]) if begin <= a and b <= end]
+
+
+table = rows.Rows("mixed")
+quiet_p99, busy_p99, itl_ratio, alone, shared, share = [], [], [], [], [], []
+with servers.reprise(args.reprise, args.model, *args.flags) as server:
+    texts = set()
+    for round in range(args.rounds):
+        async def measure():
+            first = await prefill(server.port, long_prompt(server, 2 * round))
+            # One run of the streams holds both: undisturbed at first, then the prompt arrives.
+            running = asyncio.create_task(streams(server.port, 1200))
+            await asyncio.sleep(0.7)
+            quiet_from = time.monotonic()
+            await asyncio.sleep(2.5)
+            ids = long_prompt(server, 2 * round + 1)
+            quiet_to = time.monotonic()
+            busy = await prefill(server.port, ids)
+            if running.done():
+                raise RuntimeError("the streams ended before the prompt was done: raise their length")
+            return first, busy, await running, quiet_from, quiet_to
+        first, busy, answers, quiet_from, quiet_to = asyncio.run(measure())
+        texts.add("".join(a.text for a in answers))
+        quiet = rows.percentile(gaps_within(answers, quiet_from, quiet_to), 0.99)
+        disturbed = rows.percentile(gaps_within(answers, busy.started, busy.arrivals[0]), 0.99)
+        quiet_p99.append(quiet * 1e3)
+        busy_p99.append(disturbed * 1e3)
+        itl_ratio.append(disturbed / quiet)
+        alone.append(args.prompt / first.ttft)
+        shared.append(args.prompt / busy.ttft)
+        share.append(shared[-1] / alone[-1])
+        print(f"round {round + 1}/{args.rounds}: ITL p99 {quiet * 1e3:.1f} -> {disturbed * 1e3:.1f} ms, prefill {alone[-1]:.0f} -> {shared[-1]:.0f} tokens/s", flush=True)
+    if len(texts) != 1:
+        sys.exit("the streams' greedy output differs between rounds")
+table.samples("ITL p99, 4 streams alone", quiet_p99, "ms")
+table.samples("ITL p99 while a prompt prefills", busy_p99, "ms")
+table.samples("ITL p99, times that without the prompt", itl_ratio, "x", 3.0, at_most=True)
+table.samples("prefill alone", alone, "tokens/s")
+table.samples("prefill beside 4 streams", shared, "tokens/s")
+table.samples("prefill, share of its speed alone", share, "", 0.6)
+table.finish()

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Speed beside llama.cpp on the same file, interleaved:  ./dev bench peers [--rounds N]
+
+Five cases: prefill 512, prefill 4096 and decode at an empty context, prefill 512 and decode at depth 8192. Each round runs
+`reprise bench model` and `llama-bench` one after the other, alternating who is first; llama-bench is run with -fa 0 and
+-fa 1 in the first round and its better one is kept. A row is the median over rounds of the ratio ours / llama.cpp.
+"""
+import argparse, json, pathlib, statistics, subprocess, sys, tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import rows
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--reprise", required=True)
+parser.add_argument("--model", required=True)
+parser.add_argument("--llama", required=True)
+parser.add_argument("--rounds", type=int, default=5)
+parser.add_argument("--cases", default="", help="only cases whose name contains this")
+args = parser.parse_args()
+
+# name, what is measured, prompt, generated, depth, wanted ratio
+CASES = [("prefill 512", "prefill", 512, 0, 0, 1.0), ("prefill 4096", "prefill", 4096, 0, 0, 1.0), ("decode", "decode", 0, 64, 0, 1.0),
+         ("prefill 512 at depth 8192", "prefill", 512, 0, 8192, 2.0), ("decode at depth 8192", "decode", 0, 32, 8192, 2.0)]
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode not in (0, 2):
+        sys.exit(f"{' '.join(command)} failed:\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def ours(kind, prompt, gen, depth):
+    with tempfile.NamedTemporaryFile(suffix=".json") as out:
+        run([args.reprise, "bench", "model", "--model", args.model, "--prompt", str(prompt), "--gen", str(gen), "--depth", str(depth),
+             "--json", out.name])
+        return next(r for r in json.load(open(out.name)) if r["name"] == kind and r["unit"] == "tokens/s")
+
+
+def llama(flash, prompt, gen, depth):
+    text = run([str(pathlib.Path(args.llama) / "llama-bench"), "-m", args.model, "-t", "2", "-p", str(prompt), "-n", str(gen), "-d", str(depth),
+                "-fa", flash, "-r", "2" if depth else "3", "-o", "json"])
+    return json.loads(text)[0]["avg_ts"]
+
+
+table = rows.Rows("peers")
+for name, kind, prompt, gen, depth, wanted in CASES:
+    if args.cases not in name:
+        continue
+    shape = (prompt, gen, depth)
+    tried = {flash: llama(flash, *shape) for flash in ("0", "1")}
+    flash = max(tried, key=tried.get)
+    own, peer, row = [], [], None
+    for round in range(args.rounds):
+        for who in ("ours", "llama") if round % 2 == 0 else ("llama", "ours"):
+            if who == "ours":
+                row = ours(kind, *shape)
+                own.append(row["value"])
+            else:
+                peer.append(llama(flash, *shape))
+        print(f"{name}, round {round + 1}/{args.rounds}: {own[-1]:.1f} beside {peer[-1]:.1f} tokens/s (-fa {flash})", flush=True)
+    table.samples(name, own, "tokens/s", peer="llama.cpp", peer_value=statistics.median(peer), roof_share=row.get("roof_share"),
+                  output_hash=row.get("output_hash"))
+    table.samples(name + ", ratio to llama.cpp", [a / b for a, b in zip(own, peer)], "x", wanted)
+table.finish()
