@@ -10,13 +10,16 @@
 namespace reprise {
 
 struct ModelInfo {
-  std::string name;           // general.name or the file's stem
-  std::string architecture;   // "llama"
-  uint32_t context_length = 0;  // tokens a sequence may hold here, after --context / rope scaling
+  std::string name;                // general.name or the file's stem
+  std::string architecture;        // "llama"
+  uint32_t context_length = 0;     // tokens a sequence may hold here, after --context / rope scaling
+  uint32_t trained_context = 0;    // tokens the model was trained for, by its file
+  std::string rope_scaling;        // as applied: "none", "llama3", "yarn x4 over 8192"
+  std::vector<std::string> notes;  // one line each, for the log at start: context extended, keys ignored
   Vocabulary vocabulary;
-  std::string chat_template;  // Jinja source, empty when the file has none
+  std::string chat_template;         // Jinja source, empty when the file has none
   std::vector<TokenId> stop_tokens;  // ids that end a generation: eos, eot and their like
-  uint64_t fingerprint = 0;   // of weights' identity and KV-relevant settings: part of the cache's root key
+  uint64_t fingerprint = 0;  // of weights' identity and KV-relevant settings: part of the cache's root key
 };
 
 }  // namespace reprise
