@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""The real OpenAI SDK against the real server, and many growing sessions whose answers may not depend on company.
+
+  run.py --reprise BINARY --model FILE
+
+Needs the packages openai and httpx. Prints one line a check; exits 1 at the first failure.
+"""
+import argparse, asyncio, json, pathlib, sys, time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tools/bench"))
+import openai
+import servers
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--reprise", required=True)
+parser.add_argument("--model", required=True)
+args = parser.parse_args()
+
+QUESTION = [{"role": "system", "content": "You are a helpful assistant."}, {"role": "user", "content": "Name three colours."}]
+checks = 0
+
+
+def check(condition, what, detail=""):
+    global checks
+    checks += 1
+    if not condition:
+        sys.exit(f"FAILED {what}: {detail}")
+    print(f"ok  {what}", flush=True)
+
+
+def sdk_sync(url):
+    client = openai.OpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
+    greedy = dict(model="any-name", messages=QUESTION, temperature=0, max_tokens=24)
+    whole = client.chat.completions.create(**greedy)
+    check(whole.model == "any-name" and whole.choices[0].message.content.strip(), "sync: answer, model echoed", whole)
+    check(whole.usage.completion_tokens <= 24 and whole.usage.total_tokens == whole.usage.prompt_tokens + whole.usage.completion_tokens,
+          "sync: usage adds up", whole.usage)
+    check(whole.choices[0].finish_reason in ("stop", "length"), "sync: finish reason", whole)
+
+    chunks = list(client.chat.completions.create(**greedy, stream=True, stream_options={"include_usage": True}))
+    text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
+    check(text == whole.choices[0].message.content, "sync stream: same text as without streaming", text)
+    check(chunks[0].choices[0].delta.role == "assistant", "sync stream: role first")
+    check(not chunks[-1].choices and chunks[-1].usage.completion_tokens == whole.usage.completion_tokens, "sync stream: usage chunk last", chunks[-1])
+    check(chunks[-1].usage.prompt_tokens_details.cached_tokens > 0, "second request is served from the cache", chunks[-1].usage)
+
+    logged = client.chat.completions.create(**greedy, logprobs=True, top_logprobs=3)
+    content = logged.choices[0].logprobs.content
+    check(len(content) == logged.usage.completion_tokens - (logged.choices[0].finish_reason == "stop"), "logprobs: one per token", len(content))
+    check(all(len(t.top_logprobs) == 3 and t.logprob <= 0 and abs(t.top_logprobs[0].logprob - t.logprob) < 1e-6 for t in content),
+          "logprobs: greedy takes the likeliest", content[0])
+    check("".join(bytes(t.bytes).decode() if t.bytes else "" for t in content).strip() == logged.choices[0].message.content.strip(),
+          "logprobs: bytes join to the text")
+
+    words = whole.choices[0].message.content
+    stop = words[len(words) // 2:len(words) // 2 + 3]
+    stopped = client.chat.completions.create(**greedy, stop=[stop])
+    check(stopped.choices[0].message.content == words[:words.index(stop)] and stopped.choices[0].finish_reason == "stop",
+          "stop string cuts before itself", (stop, stopped.choices[0]))
+
+    two = client.chat.completions.create(model="m", messages=QUESTION, n=2, seed=7, temperature=1.0, max_tokens=16)
+    again = client.chat.completions.create(model="m", messages=QUESTION, n=2, seed=7, temperature=1.0, max_tokens=16)
+    check([c.index for c in two.choices] == [0, 1], "n=2: two choices", two)
+    check(two.choices[0].message.content != two.choices[1].message.content, "n=2: choices differ", two)
+    check([c.message.content for c in two.choices] == [c.message.content for c in again.choices], "seed repeats both choices")
+    streamed = {0: "", 1: ""}
+    for chunk in client.chat.completions.create(model="m", messages=QUESTION, n=2, seed=7, temperature=1.0, max_tokens=16, stream=True):
+        for choice in chunk.choices:
+            streamed[choice.index] += choice.delta.content or ""
+    check(list(streamed.values()) == [c.message.content for c in two.choices], "n=2 streamed equals n=2 whole", streamed)
+
+    plain = client.completions.create(model="m", prompt="def add(a, b):", temperature=0, max_tokens=8, logprobs=2)
+    check(plain.choices[0].text and len(plain.choices[0].logprobs.tokens) <= 8, "completions with logprobs", plain)
+    ids = json.loads(urlopen(url + "/tokenize", {"prompt": "def add(a, b):"}))["tokens"]
+    by_id = client.completions.create(model="m", prompt=ids, temperature=0, max_tokens=8)
+    check(by_id.choices[0].text == plain.choices[0].text, "completions: token ids equal text", by_id)
+    check(client.models.list().data[0].id, "models list")
+
+    for name, bad, param in (("bad type", dict(temperature="hot"), "temperature"), ("out of range", dict(top_p=2), "top_p")):
+        try:
+            client.chat.completions.create(model="m", messages=QUESTION, extra_body=bad)
+            check(False, name)
+        except openai.BadRequestError as error:
+            check(error.param == param, f"{name} names its parameter", error)
+    try:
+        client.chat.completions.create(model="m", messages=[{"role": "user", "content": "word " * 20000}])
+        check(False, "overflow")
+    except openai.BadRequestError as error:
+        check(error.code == "context_length_exceeded", "overflow has OpenAI's code", error)
+
+
+def urlopen(url, body):
+    import urllib.request
+    return urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})).read()
+
+
+async def sdk_async(url):
+    client = openai.AsyncOpenAI(base_url=url + "/v1", api_key="none", max_retries=0)
+    greedy = dict(model="m", messages=QUESTION, temperature=0, max_tokens=24)
+    whole = await client.chat.completions.create(**greedy)
+    text = ""
+    async for chunk in await client.chat.completions.create(**greedy, stream=True):
+        text += (chunk.choices[0].delta.content or "") if chunk.choices else ""
+    check(text == whole.choices[0].message.content, "async: stream equals whole")
+    many = await asyncio.gather(*(client.chat.completions.create(**greedy) for _ in range(8)))
+    check(all(m.choices[0].message.content == text for m in many), "async: 8 at once, all the same")
+    await client.close()
+
+
+# ---- 24 growing sessions -------------------------------------------------------------------------------------------
+SESSIONS, TURNS, OUT = 24, 6, 10
+SYSTEM = "You are a coding assistant. " + "Keep to the style of the file, write tests, and explain each change in one sentence. " * 8
+
+
+def turn_text(session, turn):
+    return f"Step {turn} of task {session}: rename variable x{session} to y{turn} in function f{session * turn}, then run the tests."
+
+
+async def grow(client, session, salt=None):
+    """All turns of one session; answers and usages. With a salt per turn nothing is ever taken from the cache."""
+    messages, texts, usages = [{"role": "system", "content": SYSTEM}], [], []
+    for turn in range(TURNS):
+        messages.append({"role": "user", "content": turn_text(session, turn)})
+        extra = {"ignore_eos": True, **({"cache_salt": f"{salt}-{session}-{turn}"} if salt else {})}
+        answer = await client.chat.completions.create(model="m", messages=messages, temperature=0, max_tokens=OUT, extra_body=extra)
+        texts.append(answer.choices[0].message.content)
+        usages.append(answer.usage)
+        messages.append({"role": "assistant", "content": texts[-1]})
+    return texts, usages
+
+
+async def alone(url):
+    client = openai.AsyncOpenAI(base_url=url + "/v1", api_key="none", timeout=600)
+    results = [await grow(client, s, salt="alone") for s in range(SESSIONS)]
+    await client.close()
+    check(all(u.prompt_tokens_details.cached_tokens == 0 for _, usages in results for u in usages), "alone: nothing cached")
+    return [texts for texts, _ in results]
+
+
+async def together(url):
+    client = openai.AsyncOpenAI(base_url=url + "/v1", api_key="none", timeout=600)
+    results = await asyncio.gather(*(grow(client, s) for s in range(SESSIONS)))
+    await client.close()
+    return results
+
+
+def compare(name, results, expected, server, cached=True):
+    wrong = [s for s in range(SESSIONS) if results[s][0] != expected[s]]
+    check(not wrong, f"{SESSIONS} sessions, {name}: answers equal those computed alone", f"sessions {wrong}")
+    if cached:
+        worst = min(u.prompt_tokens_details.cached_tokens / (before.prompt_tokens + before.completion_tokens)
+                    for _, usages in results for before, u in zip(usages, usages[1:]))
+        check(worst >= 0.95, f"{SESSIONS} sessions, {name}: at least 95 % of the shared prefix cached (worst {worst:.3f})")
+
+
+def metric(server, name):
+    lines = [l for l in server.get("/metrics").splitlines() if l.startswith(name)]
+    return sum(float(l.rsplit(" ", 1)[1]) for l in lines)
+
+
+def main():
+    with servers.reprise(args.reprise, args.model) as server:
+        sdk_sync(server.url)
+        asyncio.run(sdk_async(server.url))
+        expected = asyncio.run(alone(server.url))
+        compare("default", asyncio.run(together(server.url)), expected, server)
+        check(server.stop() == 0, "SIGTERM: exit 0")
+    for chunk in (1, 7, 64, 512):
+        with servers.reprise(args.reprise, args.model, "--chunk", str(chunk)) as server:
+            compare(f"chunk {chunk}", asyncio.run(together(server.url)), expected, server)
+    # KV memory for about 2,500 tokens: 24 sessions of up to 500 tokens must preempt each other.
+    with servers.reprise(args.reprise, args.model, "--kv-memory", "60M", "--context", "2048") as server:
+        compare("forced preemption", asyncio.run(together(server.url)), expected, server, cached=False)
+        check(metric(server, "vllm:num_preemptions_total") > 0, "forced preemption: preemptions happened")
+    print(f"{checks} passed, 0 failed")
+
+
+main()
