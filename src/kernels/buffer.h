@@ -1,4 +1,5 @@
-// Memory for weights, KV pages and scratch: 64-byte aligned (2 MiB when large, with transparent huge pages asked for).
+// Memory for weights, KV pages and scratch: 64-byte aligned (2 MiB when large, with transparent huge pages
+// asked for).
 #pragma once
 
 #include <cstddef>

@@ -1,13 +1,18 @@
-// The operations a transformer's forward pass is made of, as one table of function pointers per instruction set.
+// The operations a transformer's forward pass is made of, as one table of function pointers per instruction
+// set.
 //
 // One table is chosen at start (select()) and used for everything. All tables implement the same contract:
 //   * Activations are fp32, row-major, `ld` floats from row to row. Weights are W[rows = out][cols = in].
-//   * Row invariance: a result row depends only on its own inputs and absolute position, bit for bit, never on how many
-//     rows are computed together, how a prompt is cut, or how many threads there are. So each output element has
-//     one fixed order of fp32 operations for any row count: matrix-vector and matrix-matrix agree exactly.
-//   * `ref` computes in fp32 from dequantised weights with fp32 KV: the oracle. Fast tables may quantise activations to
+//   * Row invariance: a result row depends only on its own inputs and absolute position, bit for bit, never
+//   on how many
+//     rows are computed together, how a prompt is cut, or how many threads there are. So each output element
+//     has one fixed order of fp32 operations for any row count: matrix-vector and matrix-matrix agree
+//     exactly.
+//   * `ref` computes in fp32 from dequantised weights with fp32 KV: the oracle. Fast tables may quantise
+//   activations to
 //     int8 per group of the weight's own block and keep KV in bf16.
-//   * Functions parallelise over the given pool and return when done; they allocate nothing (scratch is in the arguments).
+//   * Functions parallelise over the given pool and return when done; they allocate nothing (scratch is in
+//   the arguments).
 //   * Pointers need no alignment unless stated. Shapes are the caller's promise: broken ones abort.
 #pragma once
 
@@ -42,13 +47,21 @@ struct Matrix {
   size_t bytes() const { return data.size(); }
 };
 
-// Activation rows as matmul reads them, prepared once per layer input and reused by every matrix that reads them.
-// The buffers grow to the largest shape seen and stay.
+// Activation rows as matmul reads them, prepared once per layer input and reused by every matrix that reads
+// them. The buffers grow to the largest shape seen and stay.
 struct Input {
   const float* x = nullptr;  // the rows themselves; must outlive the uses
   uint32_t rows = 0, cols = 0;
   size_t ld = 0;
   Buffer quantized;  // table's own: int8 values, scales, sums
+};
+
+// One of the matrices that a layer input is multiplied with: y[r][n] for n in [0, w->rows), ldy floats from
+// row to row.
+struct Product {
+  const Matrix* w = nullptr;
+  float* y = nullptr;
+  size_t ldy = 0;
 };
 
 enum class Epilogue : uint8_t {
@@ -62,7 +75,8 @@ struct KvShape {
   uint32_t layers = 0, kv_heads = 0, head_dim = 0;
 };
 
-// Rows [first_row, first_row + rows) of the batch belong to one sequence, at absolute positions position .. position + rows - 1.
+// Rows [first_row, first_row + rows) of the batch belong to one sequence, at absolute positions position ..
+// position + rows - 1.
 struct Slice {
   uint32_t first_row = 0, rows = 0, position = 0;
   std::span<std::byte* const> pages;  // page i holds positions [i * page_tokens, (i + 1) * page_tokens)
@@ -76,7 +90,7 @@ struct AttentionArgs {
   std::span<const Slice> slices;
   const float* q = nullptr;  // [row][heads * head_dim], already rotated
   size_t q_ld = 0;
-  float* out = nullptr;      // [row][heads * head_dim]
+  float* out = nullptr;  // [row][heads * head_dim]
   size_t out_ld = 0;
   Buffer* scratch = nullptr;  // grown as needed, kept by the caller
 };
@@ -84,37 +98,46 @@ struct AttentionArgs {
 struct Table {
   const char* name;  // "ref", "avx2", "avx512"
 
-  // Repacks a file's matrix (into memory of its own). Every WeightType is supported; cols must be whole blocks.
+  // Repacks a file's matrix (into memory of its own). Every WeightType is supported; cols must be whole
+  // blocks.
   Matrix (*pack)(TaskPool& pool, const MatrixSource& source);
   // Row `row` of the matrix as fp32 [cols]: the dequantised value exactly (also the token embedding look-up).
   void (*unpack_row)(const Matrix& matrix, uint32_t row, float* out);
 
   void (*prepare)(TaskPool& pool, const float* x, uint32_t rows, uint32_t cols, size_t ld, Input& input);
-  // y[r][n] (+)= sum_k x[r][k] * W[n][k] for all rows of input.
-  void (*matmul)(TaskPool& pool, const Input& input, const Matrix& w, float* y, size_t ldy, Epilogue epilogue);
+  // y[r][n] (+)= sum_k x[r][k] * W[n][k] for all rows of input and all products, in one parallel loop: give
+  // matrices that read the same input (q, k, v; gate, up) together. The outputs must not overlap.
+  void (*products)(TaskPool& pool, const Input& input, std::span<const Product> products, Epilogue epilogue);
+  void matmul(TaskPool& pool, const Input& input, const Matrix& w, float* y, size_t ldy,
+              Epilogue epilogue) const {
+    const Product product{&w, y, ldy};
+    products(pool, input, {&product, 1}, epilogue);
+  }
 
   // out[r] = x[r] / sqrt(mean(x[r]^2) + eps) * weight   (Zhang and Sennrich 2019)
   void (*rms_norm)(TaskPool& pool, const float* x, size_t ldx, const float* weight, float eps, uint32_t rows,
                    uint32_t cols, float* out, size_t ldo);
-  // In place on x[row][heads * dim]: rotates pairs by (cos, sin)[row][rotary / 2]; pairs are (2i, 2i + 1) when interleaved,
-  // else (i, i + rotary / 2); elements past `rotary` of each head stay.
-  void (*rope)(TaskPool& pool, float* x, size_t ld, uint32_t rows, uint32_t heads, uint32_t dim, uint32_t rotary,
-               const float* cos, const float* sin, bool interleaved);
+  // In place on x[row][heads * dim]: rotates pairs by (cos, sin)[row][rotary / 2]; pairs are (2i, 2i + 1)
+  // when interleaved, else (i, i + rotary / 2); elements past `rotary` of each head stay.
+  void (*rope)(TaskPool& pool, float* x, size_t ld, uint32_t rows, uint32_t heads, uint32_t dim,
+               uint32_t rotary, const float* cos, const float* sin, bool interleaved);
   // gate[r][i] = silu(gate[r][i]) * up[r][i]
   void (*swiglu)(TaskPool& pool, float* gate, const float* up, size_t ld, uint32_t rows, uint32_t cols);
 
   size_t (*kv_page_bytes)(const KvShape& shape);
   // Stores k and v [row][kv_heads * head_dim] (k already rotated) at the slices' positions.
-  void (*kv_write)(TaskPool& pool, const KvShape& shape, uint32_t layer, std::span<const Slice> slices, const float* k,
-                   const float* v, size_t ld);
-  // Causal softmax(q k^T * scale) v over pages (Dao et al. 2022, online softmax). KV is split at absolute multiples of 512
-  // positions, the parts merged in ascending order, for every row alike. The slices' own rows must have been written. Bytes
-  // of positions past a row's own never influence it, whatever they hold (NaN included).
+  void (*kv_write)(TaskPool& pool, const KvShape& shape, uint32_t layer, std::span<const Slice> slices,
+                   const float* k, const float* v, size_t ld);
+  // Causal softmax(q k^T * scale) v over pages (Dao et al. 2022, online softmax). KV is split at absolute
+  // multiples of 512 positions, the parts merged in ascending order, for every row alike. The slices' own
+  // rows must have been written. Bytes of positions past a row's own never influence it, whatever they hold
+  // (NaN included).
   void (*attention)(TaskPool& pool, const AttentionArgs& args);
 };
 
 const Table& ref_table();
-// The table for this CPU, or the one named ("ref", "avx2", "avx512"). Error: unknown, or not supported by this CPU.
+// The table for this CPU, or the one named ("ref", "avx2", "avx512"). Error: unknown, or not supported by
+// this CPU.
 Result<const Table*> select(std::string_view forced = {});
 
 }  // namespace reprise::kernels
