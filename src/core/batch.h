@@ -36,7 +36,7 @@ struct PageCopy {
 
 struct Batch {
   std::vector<PageCopy> copies;      // done before the items
-  std::vector<RequestId> abandoned;  // sequences whose half-done layers are to be forgotten
+  std::vector<RequestId> abandoned;  // sequences whose half-done layers are to be forgotten, before the items
   std::vector<BatchItem> items;      // at most one per sequence
   bool empty() const { return copies.empty() && abandoned.empty() && items.empty(); }
 };

@@ -11,6 +11,7 @@
 namespace reprise {
 
 using PageId = uint32_t;
+inline constexpr PageId kNoPage = ~PageId{0};  // a table entry without a page: outside the window, not checkpointed
 
 enum class KvKind : uint8_t {
   kFull,    // every earlier position is needed
@@ -33,6 +34,9 @@ struct KvSpec {
 };
 
 // A sequence's page tables, one per group: entry i covers positions [i * page_tokens, (i + 1) * page_tokens).
+// kFull: every entry has a page. kWindow: those that hold any of the last `window` positions. kDraft: all or none (an
+// empty table: no drafting). kState: a step over [begin, end) reads the state at `begin` from entry (begin - 1) /
+// page_tokens and leaves the state at `end` in entry (end - 1) / page_tokens; other entries may have no page.
 using PageTables = std::array<std::span<const PageId>, kMaxKvGroups>;
 
 }  // namespace reprise
