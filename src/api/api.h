@@ -1,0 +1,70 @@
+// The OpenAI-compatible HTTP interface over one model: routes, request parsing, templates, tokens, streaming,
+// errors, metrics. It talks to the engine through core/backend.h only.
+//
+//   Api api({.version = "0.1.0"});
+//   auto server = http::Server::start(options, api.handler());   // answers at once: /health/ready is 503
+//   ... load ...
+//   api.set_model({...});                                        // ready
+//   ... SIGTERM ...
+//   api.set_draining();                                          // /health/ready is 503, new work is refused
+//   server->stop(grace);                                         // running streams end
+//
+// Threads: every function may be called from any thread; handlers run on the server's workers. Ownership: the
+// model's parts are owned from set_model on, except the Backend, which must outlive the server. The handler
+// keeps what it needs alive, so an Api may be destroyed before the server.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "core/backend.h"
+#include "core/model_info.h"
+#include "http/server.h"
+#include "text/chat_template.h"
+#include "text/tokenizer/tokenizer.h"
+
+namespace reprise {
+
+struct ApiOptions {
+  std::string version;
+  std::string api_key;              // empty: open. Else required everywhere but on /health* and /metrics
+  bool strict_model = false;        // a request for a model of another name is answered 404
+  Nanos keep_alive = 10 * kSecond;  // of silence in a stream, before a comment is sent
+};
+
+struct ServedModel {
+  ModelInfo info;  // info.name is the id in /v1/models
+  std::unique_ptr<const Tokenizer> tokenizer;
+  std::optional<ChatTemplate> chat_template;  // none: /v1/chat/completions is refused, saying so
+  Backend* backend = nullptr;
+  int64_t created = 0;  // unix seconds, as /v1/models tells
+};
+
+class Api {
+ public:
+  explicit Api(ApiOptions options);
+  ~Api();
+  Api(const Api&) = delete;
+  Api& operator=(const Api&) = delete;
+
+  // Once. Until then requests for the model are answered 503 with Retry-After.
+  void set_model(ServedModel model);
+  // From now on new requests for the model are answered 503 with Retry-After; running ones go on.
+  void set_draining();
+
+  // For http::Server::start.
+  http::Handler handler();
+  // The same shape for ServerOptions::error_body, so that the server's own refusals (408, 413, ...) read
+  // alike. Its error_type is "application/json".
+  static std::string error_body(int status, std::string_view message);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace reprise
