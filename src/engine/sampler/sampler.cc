@@ -1,0 +1,164 @@
+// Design: the row is never sorted whole. Every filter keeps a prefix of one order (logit, then id), so each
+// finds its set by partial selection, and survivors are then walked in order of id, which needs no sort at
+// all.
+//   top_k  select_top: block maxima bound the k-th logit.
+//   top_p  tokens of weight below (1 - p) * total / n hold less than 1 - p of the mass together, so the
+//   nucleus lies among
+//          the others: for a peaked row a few hundred. Those are selected and sorted in growing pieces until
+//          p is reached.
+//   min_p  compares weights, as the likeliest token's weight is 1.
+// Invariant: counts_ is all zero between calls.
+#include "engine/sampler/sampler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "engine/sampler/philox.h"
+
+namespace reprise {
+
+namespace {
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+constexpr float kLargest = std::numeric_limits<float>::max();
+constexpr float kColdest = 1e-30f;  // keeps 1 / temperature finite; draws the arg max anyway
+
+// Extreme penalties and biases must not make infinities, whose differences are not numbers.
+float clamped(float logit) { return std::clamp(logit, -kLargest, kLargest); }
+
+// The first index of positive weight at which the running sum exceeds `target`, or the last one of positive
+// weight when rounding keeps the sum from passing it.
+size_t walk(std::span<const float> weights, double target) {
+  constexpr size_t kStride = 1024;
+  double reached = 0;
+  for (size_t begin = 0; begin < weights.size(); begin += kStride) {
+    const auto piece = weights.subspan(begin, std::min(kStride, weights.size() - begin));
+    const double mass = sum(piece);
+    if (reached + mass > target) {
+      double running = reached;
+      for (size_t i = 0; i < piece.size(); ++i) {
+        running += piece[i];
+        if (piece[i] > 0 && running > target) return begin + i;
+      }
+    }
+    reached += mass;
+  }
+  size_t last = weights.size() - 1;
+  while (last > 0 && weights[last] <= 0) --last;
+  return last;
+}
+}  // namespace
+
+Result<SampledToken> Sampler::sample(std::span<float> logits, const SampleRequest& request) {
+  const SamplingParams& params = *request.params;
+  if (!all_finite(logits)) return fail(ErrorKind::kInternal, "the model computed a logit that is not finite");
+  if (params.logprobs >= 0) raw_.assign(logits.begin(), logits.end());
+  adjust(logits, request);
+
+  const float max = max_of(logits);
+  if (max == kMinusInfinity) return invalid("no token may be drawn: all are banned");
+  SampledToken result;
+  result.token = params.greedy() ? arg_max(logits)
+                                 : draw(logits, max, params, uniform(params.seed, request.tokens.size()));
+  if (params.logprobs >= 0) fill_logprobs(params, result);
+  return result;
+}
+
+template <typename F>
+void Sampler::for_each_distinct(TokenSpan tokens, F f) {
+  for (TokenId token : tokens)
+    if (counts_[token]++ == 0) distinct_.push_back(token);
+  for (TokenId token : distinct_) f(token, std::exchange(counts_[token], 0));
+  distinct_.clear();
+}
+
+void Sampler::adjust(std::span<float> logits, const SampleRequest& request) {
+  const SamplingParams& params = *request.params;
+  for (const auto& [token, bias] : params.logit_bias) logits[token] = clamped(logits[token] + bias);
+  if (params.penalized() && counts_.size() < logits.size()) counts_.resize(logits.size());
+  if (params.repetition_penalty != 1.0f) {
+    const float penalty = params.repetition_penalty;
+    for_each_distinct(request.tokens, [&](TokenId token, uint32_t) {
+      float& logit = logits[token];
+      logit = clamped(logit > 0 ? logit / penalty : logit * penalty);
+    });
+  }
+  if (params.presence_penalty != 0.0f || params.frequency_penalty != 0.0f) {
+    for_each_distinct(request.tokens.subspan(request.prompt_size), [&](TokenId token, uint32_t count) {
+      const float penalty = params.presence_penalty + params.frequency_penalty * static_cast<float>(count);
+      logits[token] = clamped(logits[token] - penalty);
+    });
+  }
+  for (TokenId token : request.banned) logits[token] = kMinusInfinity;
+}
+
+TokenId Sampler::draw(std::span<const float> logits, float max, const SamplingParams& params, double u) {
+  // What is left after top_k: `values`, whose element i is token ids[i], or token i when ids is empty.
+  std::span<const float> values = logits;
+  std::span<const Candidate> ids;
+  if (params.top_k > 0 && static_cast<size_t>(params.top_k) < logits.size()) {
+    select_top(logits, static_cast<size_t>(params.top_k), kept_);
+    std::sort(kept_.begin(), kept_.end(), [](auto& a, auto& b) { return a.token < b.token; });
+    values_.clear();
+    for (const Candidate& candidate : kept_) values_.push_back(candidate.logit);
+    values = values_;
+    ids = kept_;
+  }
+
+  if (weights_.size() < values.size()) weights_.resize(logits.size());
+  const std::span<float> weights = std::span(weights_).first(values.size());
+  double total = exp_weights(values, max, 1.0f / std::max(params.temperature, kColdest), weights.data());
+  if (params.top_p < 1.0f) total = keep_top_p(values, weights, total, std::max(params.top_p, 0.0f));
+  if (params.min_p > 0.0f) {
+    const float least = std::min(params.min_p, 1.0f);
+    for (float& weight : weights) weight = weight >= least ? weight : 0.0f;
+    total = sum(weights);
+  }
+  const size_t chosen = walk(weights, u * total);
+  return ids.empty() ? static_cast<TokenId>(chosen) : ids[chosen].token;
+}
+
+double Sampler::keep_top_p(std::span<const float> values, std::span<float> weights, double total,
+                           double top_p) {
+  const double floor =
+      0.999 * (1 - top_p) * total / static_cast<double>(values.size());  // 0.999: exp is not exact
+  nucleus_.clear();
+  for (size_t i = 0; i < values.size(); ++i)
+    if (weights[i] > 0 && weights[i] >= floor) nucleus_.push_back({static_cast<TokenId>(i), values[i]});
+
+  double mass = 0;
+  size_t kept = 0;
+  for (size_t piece = 256; kept < nucleus_.size(); piece *= 4) {
+    const auto first = nucleus_.begin() + static_cast<ptrdiff_t>(kept);
+    const auto last = first + static_cast<ptrdiff_t>(std::min(piece, nucleus_.size() - kept));
+    if (last != nucleus_.end()) std::nth_element(first, last, nucleus_.end(), before);
+    std::sort(first, last, before);
+    auto next = first;
+    while (next != last && (kept == 0 || mass < top_p * total)) {
+      mass += weights[next->token];
+      ++next, ++kept;
+    }
+    if (next != last) break;
+  }
+  nucleus_.resize(kept);
+
+  // Everything else loses its weight.
+  for (Candidate& candidate : nucleus_) candidate.logit = weights[candidate.token];
+  std::fill(weights.begin(), weights.end(), 0.0f);
+  for (const Candidate& candidate : nucleus_) weights[candidate.token] = candidate.logit;
+  return mass;
+}
+
+void Sampler::fill_logprobs(const SamplingParams& params, SampledToken& result) {
+  const float max = max_of(raw_);
+  const double log_total = max + std::log(exp_sum(raw_, max));
+  const auto logprob = [&](float logit) { return static_cast<float>(logit - log_total); };
+  result.logprob = logprob(raw_[result.token]);
+  if (params.logprobs == 0) return;
+  select_top(raw_, static_cast<size_t>(params.logprobs), kept_);
+  std::sort(kept_.begin(), kept_.end(), before);
+  for (const Candidate& candidate : kept_) result.top.push_back({candidate.token, logprob(candidate.logit)});
+}
+
+}  // namespace reprise
