@@ -64,6 +64,10 @@ TEST(Mailbox, KeepsOrderBoundsAndWakesOnClose) {
   EXPECT_FALSE(box.try_push(3));
   EXPECT_TRUE(box.push(4));
   EXPECT_EQ(box.drain(false), (std::vector<int>{1, 2, 4}));
+  EXPECT_TRUE(box.drain_for(kMillisecond).empty());
+  std::thread sender([&] { box.push(5); });
+  EXPECT_EQ(box.drain_for(100 * kSecond), (std::vector<int>{5}));
+  sender.join();
   std::thread closer([&] { box.close(); });
   EXPECT_TRUE(box.drain(true).empty());
   closer.join();

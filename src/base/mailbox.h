@@ -1,10 +1,13 @@
 // A bounded queue between threads: any number of producers, one consumer. Used for worker -> engine hand-over.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
 #include <vector>
+
+#include "base/clock.h"
 
 namespace reprise {
 
@@ -37,9 +40,13 @@ class Mailbox {
   std::vector<T> drain(bool wait) {
     std::unique_lock lock(mutex_);
     if (wait) ready_.wait(lock, [&] { return closed_ || !items_.empty(); });
-    std::vector<T> taken(std::make_move_iterator(items_.begin()), std::make_move_iterator(items_.end()));
-    items_.clear();
-    return taken;
+    return take();
+  }
+  // Like drain(true), but sleeps for at most `timeout`.
+  std::vector<T> drain_for(Nanos timeout) {
+    std::unique_lock lock(mutex_);
+    ready_.wait_for(lock, std::chrono::nanoseconds(timeout), [&] { return closed_ || !items_.empty(); });
+    return take();
   }
   // Wakes the consumer; later pushes fail, what is queued can still be drained.
   void close() {
@@ -55,6 +62,12 @@ class Mailbox {
   }
 
  private:
+  std::vector<T> take() {
+    std::vector<T> taken(std::make_move_iterator(items_.begin()), std::make_move_iterator(items_.end()));
+    items_.clear();
+    return taken;
+  }
+
   const size_t capacity_;
   mutable std::mutex mutex_;
   std::condition_variable ready_;

@@ -23,6 +23,32 @@ TEST(EventQueue, WakesOnceAndKeepsOrder) {
   EXPECT_FALSE(queue.try_pop());
 }
 
+TEST(EventQueue, TellsWhenAFullQueueIsHalfRead) {
+  int spaces = 0;
+  EventQueue queue(4, [&] { ++spaces; });
+  const auto push = [&](int n) {
+    for (int i = 0; i < n; ++i) queue.push(Tokens{});
+  };
+  const auto pop = [&](int n) {
+    for (int i = 0; i < n; ++i) EXPECT_TRUE(queue.try_pop());
+  };
+  push(3);
+  pop(3);
+  EXPECT_EQ(spaces, 0) << "it was never full";
+  push(4);
+  EXPECT_TRUE(queue.full());
+  pop(1);
+  EXPECT_FALSE(queue.full());
+  EXPECT_EQ(spaces, 0);
+  pop(1);
+  EXPECT_EQ(spaces, 1);
+  pop(2);
+  EXPECT_EQ(spaces, 1);
+  push(5);
+  pop(3);
+  EXPECT_EQ(spaces, 2);
+}
+
 TEST(EventQueueDeathTest, NothingFollowsFinished) {
   EventQueue queue;
   queue.push(Finished{});

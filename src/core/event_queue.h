@@ -1,5 +1,6 @@
 // The bounded queue from the engine to one request's owner. One producer (the engine thread), one consumer.
-// A full queue tells the scheduler not to run the sequence; Finished is accepted even then, so every request ends.
+// A full queue tells the scheduler not to run the sequence until the reader has caught up; Finished is accepted even
+// then, so every request ends.
 #pragma once
 
 #include <deque>
@@ -15,7 +16,10 @@ namespace reprise {
 
 class EventQueue {
  public:
-  explicit EventQueue(size_t capacity = 256) : capacity_(capacity) {}
+  // capacity >= 1. `on_space` is called on the consumer's thread each time the queue, having been full, is down to half
+  // its capacity: once after every push that filled it. It must not block or call into this queue.
+  explicit EventQueue(size_t capacity = 256, std::move_only_function<void()> on_space = nullptr)
+      : capacity_(capacity), on_space_(std::move(on_space)) {}
 
   // Producer. Check full() before scheduling work whose result must be pushed; push itself never refuses.
   void push(Event event) {
@@ -25,6 +29,7 @@ class EventQueue {
       CHECK(!finished_, "event after Finished");
       finished_ = std::holds_alternative<Finished>(event);
       events_.push_back(std::move(event));
+      was_full_ = was_full_ || events_.size() >= capacity_;
       wake = std::exchange(on_ready_, nullptr);
     }
     if (wake) wake();
@@ -36,10 +41,17 @@ class EventQueue {
 
   // Consumer.
   std::optional<Event> try_pop() {
-    std::lock_guard lock(mutex_);
-    if (events_.empty()) return std::nullopt;
-    Event event = std::move(events_.front());
-    events_.pop_front();
+    std::optional<Event> event;
+    bool space = false;
+    {
+      std::lock_guard lock(mutex_);
+      if (events_.empty()) return std::nullopt;
+      event = std::move(events_.front());
+      events_.pop_front();
+      space = was_full_ && events_.size() <= capacity_ / 2;
+      if (space) was_full_ = false;
+    }
+    if (space && on_space_) on_space_();
     return event;
   }
   // Calls `wake` once: now, on this thread, when an event is waiting, else on the engine thread at the next push. It
@@ -57,10 +69,12 @@ class EventQueue {
 
  private:
   const size_t capacity_;
+  std::move_only_function<void()> on_space_;
   mutable std::mutex mutex_;
   std::deque<Event> events_;
   std::move_only_function<void()> on_ready_;
   bool finished_ = false;
+  bool was_full_ = false;  // and has not been down to half since
 };
 
 }  // namespace reprise

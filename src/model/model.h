@@ -18,7 +18,7 @@ namespace reprise {
 
 // The residual stream of the rows between two calls of forward(), and scratch. One per chunk in flight; reusable.
 struct Activations {
-  kernels::Buffer hidden;  // fp32 [rows][hidden size]
+  kernels::Buffer hidden;  // fp32 [rows][Model::hidden_size()]
   uint32_t rows = 0;
 };
 
@@ -40,6 +40,7 @@ class Model {
   virtual const ModelInfo& info() const = 0;
   virtual uint32_t layers() const = 0;
   virtual uint32_t vocabulary_size() const = 0;
+  virtual uint32_t hidden_size() const = 0;  // floats of a row of Activations::hidden
   virtual KvSpec kv_spec() const = 0;
   virtual size_t weight_bytes() const = 0;   // resident
   // Runs the layers, reading and writing `activations` (resized when layer_begin is 0) and the pages.
