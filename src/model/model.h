@@ -16,7 +16,8 @@
 
 namespace reprise {
 
-// The residual stream of the rows between two calls of forward(), and scratch. One per chunk in flight; reusable.
+// The residual stream of the rows between two calls of forward(), and scratch. One per chunk in flight;
+// reusable.
 struct Activations {
   kernels::Buffer hidden;  // fp32 [rows][Model::hidden_size()]
   uint32_t rows = 0;
@@ -26,12 +27,14 @@ struct Activations {
 struct SequenceRows {
   TokenSpan tokens;       // the rows' tokens
   uint32_t position = 0;  // absolute position of the first
-  std::array<std::span<std::byte* const>, kMaxKvGroups> pages;  // per group, page i covers positions [i * page_tokens, ...)
+  std::array<std::span<std::byte* const>, kMaxKvGroups>
+      pages;  // per group, page i covers positions [i * page_tokens, ...)
 };
 
 struct ForwardBatch {
   std::span<const SequenceRows> sequences;  // rows are numbered in this order
-  uint32_t layer_begin = 0, layer_end = 0;  // [0, layers): the first call of a chunk starts at 0 and embeds its tokens
+  uint32_t layer_begin = 0,
+           layer_end = 0;  // [0, layers): the first call of a chunk starts at 0 and embeds its tokens
 };
 
 class Model {
@@ -42,7 +45,7 @@ class Model {
   virtual uint32_t vocabulary_size() const = 0;
   virtual uint32_t hidden_size() const = 0;  // floats of a row of Activations::hidden
   virtual KvSpec kv_spec() const = 0;
-  virtual size_t weight_bytes() const = 0;   // resident
+  virtual size_t weight_bytes() const = 0;  // resident
   // Runs the layers, reading and writing `activations` (resized when layer_begin is 0) and the pages.
   virtual void forward(const ForwardBatch& batch, Activations& activations) = 0;
   // Final norm and output head for some rows after the last layer: logits [rows.size()][vocabulary_size()].

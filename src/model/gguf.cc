@@ -1,0 +1,354 @@
+// The parser is one pass of a cursor that can only move within the file. Its reads fail once and for all at
+// the end of the bytes, so no size is ever computed from unchecked numbers: a count is first bounded by what
+// the remaining bytes could hold, then used.
+#include "model/gguf.h"
+
+#include <bit>
+#include <cstring>
+
+#include "base/check.h"
+
+static_assert(std::endian::native == std::endian::little, "GGUF is read in place: little-endian hosts only");
+
+namespace reprise {
+namespace {
+
+// The file's numbers for metadata value types.
+enum ValueType : uint32_t {
+  kUint8,
+  kInt8,
+  kUint16,
+  kInt16,
+  kUint32,
+  kInt32,
+  kFloat32,
+  kBool,
+  kString,
+  kArray,
+  kUint64,
+  kInt64,
+  kFloat64
+};
+struct ValueTypeInfo {
+  const char* name;
+  uint32_t bytes;  // of a scalar; 0 for strings and arrays
+};
+constexpr ValueTypeInfo kValueTypes[] = {
+    {"uint8", 1}, {"int8", 1},   {"uint16", 2}, {"int16", 2},  {"uint32", 4}, {"int32", 4},  {"float32", 4},
+    {"bool", 1},  {"string", 0}, {"array", 0},  {"uint64", 8}, {"int64", 8},  {"float64", 8}};
+
+constexpr uint64_t kMaxNameBytes = 65535;  // of keys, by the specification; used for tensor names too
+constexpr uint64_t kMaxAlignment = 1 << 20;
+
+class Cursor {
+ public:
+  explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  size_t position() const { return position_; }
+  uint64_t remaining() const { return bytes_.size() - position_; }
+
+  // The next n bytes, or nothing when there are fewer.
+  std::optional<std::span<const std::byte>> take(uint64_t n) {
+    if (n > remaining()) return std::nullopt;
+    auto taken = bytes_.subspan(position_, n);
+    position_ += n;
+    return taken;
+  }
+  template <typename T>
+  std::optional<T> read() {
+    auto raw = take(sizeof(T));
+    if (!raw) return std::nullopt;
+    T value;
+    std::memcpy(&value, raw->data(), sizeof(T));
+    return value;
+  }
+  std::optional<std::string_view> string() {
+    auto length = read<uint64_t>();
+    if (!length) return std::nullopt;
+    auto raw = take(*length);
+    if (!raw) return std::nullopt;
+    return std::string_view(reinterpret_cast<const char*>(raw->data()), raw->size());
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+  size_t position_ = 0;
+};
+
+std::unexpected<Error> truncated(std::string_view what) {
+  return invalid("the file ends inside {}: it is truncated or damaged", what);
+}
+
+bool valid_name(std::string_view name) {
+  return !name.empty() && name.size() <= kMaxNameBytes && name.find('\0') == std::string_view::npos;
+}
+
+template <typename T>
+GgufValue scalar(std::span<const std::byte> raw) {
+  T value;
+  std::memcpy(&value, raw.data(), sizeof(T));
+  if constexpr (std::is_floating_point_v<T>)
+    return static_cast<double>(value);
+  else if constexpr (std::is_signed_v<T>)
+    return static_cast<int64_t>(value);
+  else
+    return static_cast<uint64_t>(value);
+}
+
+GgufValue scalar(uint32_t type, std::span<const std::byte> raw) {
+  switch (type) {
+    case kUint8:
+      return scalar<uint8_t>(raw);
+    case kInt8:
+      return scalar<int8_t>(raw);
+    case kUint16:
+      return scalar<uint16_t>(raw);
+    case kInt16:
+      return scalar<int16_t>(raw);
+    case kUint32:
+      return scalar<uint32_t>(raw);
+    case kInt32:
+      return scalar<int32_t>(raw);
+    case kFloat32:
+      return scalar<float>(raw);
+    case kBool:
+      return raw[0] != std::byte{0};
+    case kUint64:
+      return scalar<uint64_t>(raw);
+    case kInt64:
+      return scalar<int64_t>(raw);
+    case kFloat64:
+      return scalar<double>(raw);
+    default:
+      CHECK(false, "not a scalar type: {}", type);
+  }
+  return {};
+}
+
+}  // namespace
+
+const char* gguf_value_type_name(uint32_t id) {
+  return id < std::size(kValueTypes) ? kValueTypes[id].name : "unknown";
+}
+
+class GgufParser {
+ public:
+  explicit GgufParser(std::span<const std::byte> bytes) : bytes_(bytes), cursor_(bytes) {
+    file_.size_ = bytes.size();
+  }
+
+  Result<GgufFile> parse() && {
+    auto magic = cursor_.read<uint32_t>();
+    auto version = cursor_.read<uint32_t>();
+    if (!magic || *magic != 0x46554747)
+      return invalid("not a GGUF file (it does not begin with the letters GGUF)");
+    if (!version) return truncated("the header");
+    if ((*version & 0xffff) == 0)
+      return fail(ErrorKind::kUnsupported, "big-endian GGUF file: convert it to little-endian first");
+    if (*version != 2 && *version != 3)
+      return fail(ErrorKind::kUnsupported, "GGUF version {} (supported: 2 and 3)", *version);
+    file_.version_ = *version;
+    auto tensors = cursor_.read<uint64_t>();
+    auto entries = cursor_.read<uint64_t>();
+    if (!tensors || !entries) return truncated("the header");
+    TRY(read_metadata(*entries));
+    TRY(read_tensors(*tensors));
+    return std::move(file_);
+  }
+
+ private:
+  Result<void> read_metadata(uint64_t entries) {
+    constexpr uint64_t kSmallestEntry = 8 + 1 + 4 + 1;  // key length, key, type, value
+    if (entries > cursor_.remaining() / kSmallestEntry)
+      return invalid("the header announces {} metadata keys, more than the file can hold", entries);
+    file_.key_order_.reserve(entries);
+    file_.values_.reserve(entries);
+    for (uint64_t i = 0; i < entries; ++i) {
+      auto key = cursor_.string();
+      if (!key) return truncated(fmt::format("metadata key {} of {}", i + 1, entries));
+      if (!valid_name(*key))
+        return invalid("metadata key {} of {} has a bad name: {}", i + 1, entries, printable(*key));
+      auto type = cursor_.read<uint32_t>();
+      if (!type) return truncated(fmt::format("key {}", printable(*key)));
+      GgufValue value = TRY(read_value(*key, *type));
+      if (!file_.values_.emplace(*key, std::move(value)).second)
+        return invalid_param(std::string(*key), "key {} occurs twice", printable(*key));
+      file_.key_order_.push_back(*key);
+    }
+    file_.alignment_ = TRY(file_.get_or<uint64_t>("general.alignment", 32));
+    const uint64_t alignment = file_.alignment_;
+    if (!std::has_single_bit(alignment) || alignment < 8 || alignment > kMaxAlignment)
+      return invalid_param("general.alignment",
+                           "key general.alignment is {}, wanted a power of two from 8 to {}", alignment,
+                           kMaxAlignment);
+    return {};
+  }
+
+  Result<GgufValue> read_value(std::string_view key, uint32_t type) {
+    if (type >= std::size(kValueTypes))
+      return invalid_param(std::string(key), "key {} has the unknown value type {}", printable(key), type);
+    if (type == kString) {
+      auto text = cursor_.string();
+      if (!text) return truncated(fmt::format("key {}", printable(key)));
+      return *text;
+    }
+    if (type == kArray) return read_array(key);
+    auto raw = cursor_.take(kValueTypes[type].bytes);
+    if (!raw) return truncated(fmt::format("key {}", printable(key)));
+    return scalar(type, *raw);
+  }
+
+  Result<GgufValue> read_array(std::string_view key) {
+    auto type = cursor_.read<uint32_t>();
+    auto count = cursor_.read<uint64_t>();
+    if (!type || !count) return truncated(fmt::format("key {}", printable(key)));
+    if (*type >= std::size(kValueTypes))
+      return invalid_param(std::string(key), "key {} is an array of the unknown value type {}",
+                           printable(key), *type);
+    if (*type == kArray)
+      return invalid_param(std::string(key), "key {} is an array of arrays, which GGUF readers do not use",
+                           printable(key));
+    GgufArray array;
+    array.element = *type;
+    array.count = *count;
+    const uint64_t smallest = *type == kString ? 8 : kValueTypes[*type].bytes;
+    if (*count > cursor_.remaining() / smallest)
+      return invalid_param(std::string(key), "key {} announces {} elements, more than the file can hold",
+                           printable(key), *count);
+    if (*type != kString) {
+      array.raw = *cursor_.take(*count * smallest);
+      return array;
+    }
+    array.strings.reserve(*count);
+    for (uint64_t i = 0; i < *count; ++i) {
+      auto text = cursor_.string();
+      if (!text) return truncated(fmt::format("element {} of key {}", i, printable(key)));
+      array.strings.push_back(*text);
+    }
+    return array;
+  }
+
+  Result<void> read_tensors(uint64_t count) {
+    constexpr uint64_t kSmallestTensor = 8 + 1 + 4 + 8 + 4 + 8;  // name, dimensions, one size, type, offset
+    if (count > cursor_.remaining() / kSmallestTensor)
+      return invalid("the header announces {} tensors, more than the file can hold", count);
+    std::vector<uint64_t> offsets(count);
+    file_.tensors_.reserve(count);
+    file_.tensor_index_.reserve(count);
+    for (uint64_t i = 0; i < count; ++i) {
+      GgufTensor tensor = TRY(read_tensor(i, count, offsets[i]));
+      if (!file_.tensor_index_.emplace(tensor.name, i).second)
+        return invalid_param(std::string(tensor.name), "tensor {} occurs twice", printable(tensor.name));
+      file_.tensors_.push_back(tensor);
+    }
+    file_.header_ = bytes_.first(cursor_.position());
+
+    // The data section starts at the next multiple of the alignment; a file without tensors may end before
+    // it.
+    const uint64_t mask = file_.alignment_ - 1;
+    const uint64_t start = (uint64_t{cursor_.position()} + mask) & ~mask;
+    const uint64_t available = start < bytes_.size() ? bytes_.size() - start : 0;
+    for (uint64_t i = 0; i < count; ++i) {
+      GgufTensor& tensor = file_.tensors_[i];
+      const uint64_t size = tensor.elements / tensor.type->block_elements * tensor.type->block_bytes;
+      if (offsets[i] & mask)
+        return invalid_param(std::string(tensor.name),
+                             "tensor {}: offset {} is not a multiple of the alignment {}",
+                             printable(tensor.name), offsets[i], file_.alignment_);
+      if (offsets[i] > available || size > available - offsets[i])
+        return invalid_param(
+            std::string(tensor.name),
+            "tensor {}: {} bytes at offset {} reach past the end of the file ({} bytes of data): it is "
+            "truncated or damaged",
+            printable(tensor.name), size, offsets[i], available);
+      tensor.bytes = bytes_.subspan(start + offsets[i], size);
+    }
+    return {};
+  }
+
+  // Everything of a tensor but its bytes. The byte count is proved to fit 64 bits.
+  Result<GgufTensor> read_tensor(uint64_t index, uint64_t count, uint64_t& offset) {
+    GgufTensor tensor;
+    auto name = cursor_.string();
+    if (!name) return truncated(fmt::format("tensor {} of {}", index + 1, count));
+    if (!valid_name(*name))
+      return invalid("tensor {} of {} has a bad name: {}", index + 1, count, printable(*name));
+    tensor.name = *name;
+    const std::string shown = printable(*name);
+    auto dimensions = cursor_.read<uint32_t>();
+    if (!dimensions) return truncated("tensor " + shown);
+    if (*dimensions < 1 || *dimensions > 4)
+      return invalid_param(shown, "tensor {} has {} dimensions (1 to 4 are possible)", shown, *dimensions);
+    tensor.dimensions = *dimensions;
+    tensor.elements = 1;
+    for (uint32_t d = 0; d < *dimensions; ++d) {
+      auto size = cursor_.read<uint64_t>();
+      if (!size) return truncated("tensor " + shown);
+      if (*size == 0) return invalid_param(shown, "tensor {}: dimension {} is 0", shown, d);
+      tensor.size[d] = *size;
+      if (__builtin_mul_overflow(tensor.elements, *size, &tensor.elements))
+        return invalid_param(shown, "tensor {}: more elements than 64 bits can count", shown);
+    }
+    auto type = cursor_.read<uint32_t>();
+    auto at = cursor_.read<uint64_t>();
+    if (!type || !at) return truncated("tensor " + shown);
+    tensor.type = gguf_type(*type);
+    if (!tensor.type)
+      return std::unexpected(Error{ErrorKind::kUnsupported,
+                                   fmt::format("tensor {} has the unknown type {}", shown, *type), shown});
+    if (tensor.size[0] % tensor.type->block_elements != 0)
+      return invalid_param(shown, "tensor {}: rows of {} elements are not whole blocks of {} ({})", shown,
+                           tensor.size[0], tensor.type->block_elements, tensor.type->name);
+    uint64_t size;
+    if (__builtin_mul_overflow(tensor.elements / tensor.type->block_elements,
+                               uint64_t{tensor.type->block_bytes}, &size))
+      return invalid_param(shown, "tensor {}: more bytes than 64 bits can count", shown);
+    offset = *at;
+    return tensor;
+  }
+
+  std::span<const std::byte> bytes_;
+  Cursor cursor_;
+  GgufFile file_;
+};
+
+Result<GgufFile> GgufFile::parse(std::span<const std::byte> bytes) { return GgufParser(bytes).parse(); }
+
+Result<GgufFile> GgufFile::open(const std::filesystem::path& path) {
+  MappedFile mapped = TRY(MappedFile::open(path));
+  auto file = parse(mapped.bytes());
+  if (!file) {
+    file.error().message = path.string() + ": " + file.error().message;
+    return file;
+  }
+  file->file_ = std::move(mapped);
+  return file;
+}
+
+const GgufTensor* GgufFile::tensor(std::string_view name) const {
+  auto found = tensor_index_.find(name);
+  return found == tensor_index_.end() ? nullptr : &tensors_[found->second];
+}
+
+const GgufValue* GgufFile::value(std::string_view key) const {
+  auto found = values_.find(key);
+  return found == values_.end() ? nullptr : &found->second;
+}
+
+std::string detail::describe(const GgufValue& value) {
+  struct Describe {
+    std::string operator()(uint64_t v) const { return fmt::format("the integer {}", v); }
+    std::string operator()(int64_t v) const { return fmt::format("the integer {}", v); }
+    std::string operator()(double v) const { return fmt::format("the number {}", v); }
+    std::string operator()(bool v) const { return fmt::format("the bool {}", v); }
+    std::string operator()(std::string_view v) const {
+      return fmt::format("the string \"{}\"", printable(v, 40));
+    }
+    std::string operator()(const GgufArray& v) const {
+      return fmt::format("an array of {} {}", v.count, gguf_value_type_name(v.element));
+    }
+  };
+  return std::visit(Describe{}, value);
+}
+
+}  // namespace reprise

@@ -1,0 +1,157 @@
+#include "model/inspect.h"
+
+#include <map>
+
+#include "model/architectures.h"
+#include "model/config.h"
+#include "model/gguf.h"
+#include "model/vocabulary.h"
+#include "model/weights.h"
+
+namespace reprise {
+namespace {
+
+using Out = std::back_insert_iterator<std::string>;
+
+template <typename... Args>
+void line(Out out, const char* label, fmt::format_string<Args...> format, Args&&... args) {
+  fmt::format_to(out, "{:<16}", label);
+  fmt::format_to(out, format, std::forward<Args>(args)...);
+  fmt::format_to(out, "\n");
+}
+
+std::string with_unit(double n, std::span<const char* const> units, double step) {
+  size_t i = 0;
+  while (n >= step && i + 1 < units.size()) {
+    n /= step;
+    ++i;
+  }
+  return fmt::format("{:.{}f} {}", n, i == 0 ? 0 : 2, units[i]);
+}
+std::string show_bytes(double bytes) {
+  constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+  return with_unit(bytes, kUnits, 1024);
+}
+std::string show_count(double count) {
+  constexpr const char* kUnits[] = {"", "thousand", "million", "billion", "trillion"};
+  return with_unit(count, kUnits, 1000);
+}
+
+std::string text_of(const GgufFile& file, std::string_view key) {
+  const GgufValue* value = file.value(key);
+  const auto* text = value ? std::get_if<std::string_view>(value) : nullptr;
+  return text ? printable(*text) : "";
+}
+
+void show_tensors(Out out, const GgufFile& file) {
+  struct Sum {
+    size_t tensors = 0;
+    double elements = 0, bytes = 0;
+  };
+  std::map<std::string, Sum> by_type;
+  Sum all;
+  for (const GgufTensor& tensor : file.tensors()) {
+    for (Sum* sum : {&by_type[tensor.type->name], &all}) {
+      ++sum->tensors;
+      sum->elements += static_cast<double>(tensor.elements);
+      sum->bytes += static_cast<double>(tensor.bytes.size());
+    }
+  }
+  line(out, "parameters", "{} in {} tensors, {}", show_count(all.elements), all.tensors,
+       show_bytes(all.bytes));
+  for (const auto& [name, sum] : by_type)
+    line(out, "", "{:<8} {:>12} {:>18} in {} tensors", name, show_bytes(sum.bytes), show_count(sum.elements),
+         sum.tensors);
+}
+
+void show_config(Out out, const DecoderConfig& c) {
+  line(out, "shape", "{} layers, hidden {}, feed-forward {}, vocabulary {}", c.layers, c.hidden,
+       c.feed_forward, c.vocabulary);
+  line(out, "attention", "{} query heads, {} key-value heads of {}", c.heads, c.kv_heads, c.head_dim);
+  const size_t kv = size_t{2} * c.layers * c.kv_width() * sizeof(uint16_t);
+  line(out, "kv per token", "{} ({} bytes, bf16); full context {}", show_bytes(static_cast<double>(kv)), kv,
+       show_bytes(static_cast<double>(kv) * c.trained_context));
+  line(out, "context", "{} tokens", c.trained_context);
+  line(out, "rope", "base {:g}, {} of {} elements, scaling {}", c.rope.base, c.rope.rotary, c.head_dim,
+       describe(c.rope));
+  for (const std::string& note : c.notes) line(out, "note", "{}", note);
+}
+
+std::string show_token(const Vocabulary& v, std::optional<TokenId> id) {
+  return id ? fmt::format("{} {}", *id, printable(v.tokens[static_cast<size_t>(*id)], 40)) : "none";
+}
+
+void show_tokenizer(Out out, const GgufFile& file, const Vocabulary& v) {
+  if (v.tokens.empty()) {
+    line(out, "tokenizer", "none in the file: token ids only");
+    return;
+  }
+  size_t control = 0;
+  for (TokenType type : v.types) control += type == TokenType::kControl;
+  line(out, "tokenizer", "{}, pre-tokenizer {}, {} tokens ({} control), {} merges", printable(v.model, 40),
+       printable(v.pre, 40), v.tokens.size(), control, v.merges.size());
+  line(out, "", "bos {} ({}), eos {}, eot {}, pad {}, unknown {}", show_token(v, v.bos),
+       v.add_bos ? "prepended" : "not prepended", show_token(v, v.eos), show_token(v, v.eot),
+       show_token(v, v.pad), show_token(v, v.unk));
+  if (auto stops = read_stop_tokens(file, v)) {
+    std::string list;
+    for (TokenId id : *stops) list += (list.empty() ? "" : ", ") + show_token(v, id);
+    line(out, "stop tokens", "{}", list.empty() ? "none" : list);
+  }
+}
+
+void show_template(Out out, const GgufFile& file) {
+  const GgufValue* value = file.value("tokenizer.chat_template");
+  const auto* text = value ? std::get_if<std::string_view>(value) : nullptr;
+  if (!text || text->empty()) {
+    line(out, "chat template", "none");
+    return;
+  }
+  line(out, "chat template", "{} bytes: {}", text->size(), printable(text->substr(0, text->find('\n')), 80));
+}
+
+// Why this build cannot serve the file, or nothing.
+Result<void> check(const GgufFile& file, const DecoderConfig& config, WeightLoader& weights, TaskPool& pool) {
+  const Architecture& architecture = *TRY(architecture_of(file));
+  TRY(architecture.load({config, weights, pool, kernels::ref_table(), LoadOptions{}.page_tokens}));
+  return weights.finish();
+}
+
+std::string report(const GgufFile& file, const std::string& path) {
+  std::string text;
+  Out out(text);
+  line(out, "file", "{}: GGUF v{}, {}", path, file.version(), show_bytes(static_cast<double>(file.bytes())));
+  if (const std::string name = text_of(file, "general.name"); !name.empty()) line(out, "name", "{}", name);
+  line(out, "architecture", "{}", text_of(file, "general.architecture"));
+
+  TaskPool pool(1, /*pin=*/false);
+  WeightLoader weights(file, pool, kernels::ref_table(), WeightLoader::Mode::kCheck);
+  auto config = read_config(file, weights);
+  if (config) show_config(out, *config);
+  show_tensors(out, file);
+  Result<void> servable;
+  if (!config)
+    servable = std::unexpected(config.error());
+  else
+    servable = check(file, *config, weights, pool);
+  if (config) {
+    if (auto vocabulary = read_vocabulary(file, config->vocabulary)) {
+      show_tokenizer(out, file, *vocabulary);
+    } else {
+      line(out, "tokenizer", "unreadable");
+      if (servable) servable = std::unexpected(vocabulary.error());
+    }
+  }
+  show_template(out, file);
+  line(out, "servable", "{}", servable ? "yes" : "no: " + servable.error().message);
+  return text;
+}
+
+}  // namespace
+
+Result<std::string> inspect_model_file(const std::filesystem::path& path) {
+  const GgufFile file = TRY(GgufFile::open(path));
+  return report(file, path.string());
+}
+
+}  // namespace reprise

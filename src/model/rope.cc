@@ -1,0 +1,163 @@
+// Frequencies and angles are computed in double: at position 100,000 a single-precision angle is already off
+// by 5e-3.
+#include "model/rope.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numbers>
+
+namespace reprise {
+namespace {
+
+constexpr double kMaxFactor = 4096;
+
+Result<double> positive(const GgufFile& file, const std::string& key, double fallback) {
+  const double value = TRY(file.get_or<double>(key, fallback));
+  if (!(value > 0) || value > 1e12)
+    return invalid_param(key, "key {} is {}, wanted a number above 0", key, value);
+  return value;
+}
+
+// The (real-valued) pair index whose frequency turns `rotations` times within the original context.
+double pair_of_rotations(const RopeConfig& config, double rotations) {
+  return config.rotary * std::log(config.original_context / (rotations * 2 * std::numbers::pi)) /
+         (2 * std::log(config.base));
+}
+
+}  // namespace
+
+Result<RopeConfig> read_rope_config(const GgufFile& file, const std::string& prefix, uint32_t head_dim,
+                                    uint32_t trained_context) {
+  const auto key = [&](const char* name) { return prefix + "rope." + name; };
+  RopeConfig config;
+  config.rotary = TRY(file.get_or<uint32_t>(key("dimension_count"), head_dim));
+  if (config.rotary < 2 || config.rotary % 2 != 0 || config.rotary > head_dim)
+    return invalid_param(key("dimension_count"), "key {} is {}, wanted an even number up to the head size {}",
+                         key("dimension_count"), config.rotary, head_dim);
+  config.base = TRY(positive(file, key("freq_base"), 10000));
+  if (config.base <= 1) return invalid_param(key("freq_base"), "key {} is not above 1", key("freq_base"));
+
+  // Files older than rope.scaling.* hold scale_linear; a factor without a type is linear (llama.cpp's rule).
+  const double old_linear = TRY(file.get_or<double>(key("scale_linear"), 1));
+  config.factor = TRY(file.get_or<double>(key("scaling.factor"), old_linear));
+  if (config.factor == 0) config.factor = 1;
+  if (config.factor < 1 || config.factor > kMaxFactor)
+    return invalid_param(key("scaling.factor"), "key {} is {}, wanted 1 to {}", key("scaling.factor"),
+                         config.factor, kMaxFactor);
+  const std::string_view type =
+      TRY(file.get_or<std::string_view>(key("scaling.type"), config.factor > 1 ? "linear" : "none"));
+  if (type == "none")
+    config.scaling = RopeConfig::Scaling::kNone;
+  else if (type == "linear")
+    config.scaling = RopeConfig::Scaling::kLinear;
+  else if (type == "yarn")
+    config.scaling = RopeConfig::Scaling::kYarn;
+  else
+    return std::unexpected(Error{ErrorKind::kUnsupported,
+                                 fmt::format("key {}: RoPE scaling \"{}\" (supported: none, linear, yarn)",
+                                             key("scaling.type"), printable(type, 40)),
+                                 key("scaling.type")});
+  if (config.scaling == RopeConfig::Scaling::kNone) config.factor = 1;
+  config.original_context =
+      TRY(file.get_or<uint32_t>(key("scaling.original_context_length"), trained_context));
+  if (config.original_context == 0)
+    return invalid_param(key("scaling.original_context_length"), "key {} is 0",
+                         key("scaling.original_context_length"));
+  config.magnitude = TRY(positive(file, key("scaling.attn_factor"), 1));
+  config.beta_fast = TRY(positive(file, key("scaling.yarn_beta_fast"), 32));
+  config.beta_slow = TRY(positive(file, key("scaling.yarn_beta_slow"), 1));
+  config.extrapolation = TRY(file.get_or<double>(key("scaling.yarn_ext_factor"), 1));
+  if (config.extrapolation < 0 || config.extrapolation > 1)
+    return invalid_param(key("scaling.yarn_ext_factor"), "key {} is {}, wanted 0 to 1",
+                         key("scaling.yarn_ext_factor"), config.extrapolation);
+  if (TRY(file.get_or<double>(key("scaling.yarn_log_multiplier"), 0)) != 0)
+    return std::unexpected(Error{ErrorKind::kUnsupported,
+                                 fmt::format("key {} is not supported", key("scaling.yarn_log_multiplier")),
+                                 key("scaling.yarn_log_multiplier")});
+  return config;
+}
+
+Result<void> override_rope_scaling(RopeConfig& config, std::string_view asked) {
+  const auto bad = [&] {
+    return invalid_param("rope-scaling",
+                         "--rope-scaling {}: wanted none, linear:F or yarn:F with F from 1 to {}",
+                         printable(asked, 40), kMaxFactor);
+  };
+  const size_t colon = asked.find(':');
+  const std::string_view kind = asked.substr(0, colon);
+  RopeConfig::Scaling scaling;
+  if (kind == "none")
+    scaling = RopeConfig::Scaling::kNone;
+  else if (kind == "linear")
+    scaling = RopeConfig::Scaling::kLinear;
+  else if (kind == "yarn")
+    scaling = RopeConfig::Scaling::kYarn;
+  else
+    return bad();
+  double factor = 1;
+  if (scaling == RopeConfig::Scaling::kNone) {
+    if (colon != std::string_view::npos) return bad();
+  } else {
+    if (colon == std::string_view::npos) return bad();
+    const std::string_view number = asked.substr(colon + 1);
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), factor);
+    if (error != std::errc{} || end != number.data() + number.size() || !(factor >= 1) || factor > kMaxFactor)
+      return bad();
+  }
+  config.scaling = scaling;
+  config.factor = factor;
+  config.magnitude = 1;
+  config.extrapolation = 1;
+  config.beta_fast = 32;
+  config.beta_slow = 1;
+  return {};
+}
+
+std::string describe(const RopeConfig& config) {
+  std::string text = config.divisors.empty() ? "" : "llama3 frequencies";
+  if (config.scaling != RopeConfig::Scaling::kNone) {
+    if (!text.empty()) text += " and ";
+    text += fmt::format("{} x{:g} over {}", config.scaling == RopeConfig::Scaling::kYarn ? "yarn" : "linear",
+                        config.factor, config.original_context);
+  }
+  return text.empty() ? "none" : text;
+}
+
+Rope::Rope(const RopeConfig& config) : frequencies_(config.rotary / 2), magnitude_(config.magnitude) {
+  double low = 0, high = 0;
+  const bool yarn = config.scaling == RopeConfig::Scaling::kYarn;
+  if (yarn) {
+    low = std::max(0.0, std::floor(pair_of_rotations(config, config.beta_fast)));
+    high = std::min(config.rotary - 1.0, std::ceil(pair_of_rotations(config, config.beta_slow)));
+    magnitude_ *= 0.1 * std::log(config.factor) + 1;
+  }
+  for (size_t i = 0; i < frequencies_.size(); ++i) {
+    double f = std::pow(config.base, -2.0 * static_cast<double>(i) / config.rotary);
+    if (!config.divisors.empty()) f /= config.divisors[i];
+    const double interpolated = f / config.factor;
+    if (yarn) {
+      const double ramp = std::clamp((static_cast<double>(i) - low) / std::max(0.001, high - low), 0.0, 1.0);
+      const double keep = (1 - ramp) * config.extrapolation;
+      frequencies_[i] = interpolated * (1 - keep) + f * keep;
+    } else {
+      frequencies_[i] = interpolated;
+    }
+  }
+}
+
+void Rope::angles(uint32_t first, uint32_t rows, float* cos, float* sin) {
+  const size_t pairs = frequencies_.size();
+  const size_t begin = size_t{first} * pairs, end = begin + size_t{rows} * pairs;
+  for (size_t position = cos_.size() / pairs; cos_.size() < end; ++position) {
+    for (size_t i = 0; i < pairs; ++i) {
+      const double angle = static_cast<double>(position) * frequencies_[i];
+      cos_.push_back(static_cast<float>(std::cos(angle) * magnitude_));
+      sin_.push_back(static_cast<float>(std::sin(angle) * magnitude_));
+    }
+  }
+  std::copy(cos_.begin() + begin, cos_.begin() + end, cos);
+  std::copy(sin_.begin() + begin, sin_.begin() + end, sin);
+}
+
+}  // namespace reprise

@@ -1,0 +1,56 @@
+// Rotary position embedding: per-pair frequencies with the context-extension scalings in use, and the cosines
+// and sines of positions. Su et al. 2021 (RoPE), Chen et al. 2023 (linear interpolation), Peng et al. 2023
+// (YaRN), Llama 3.1's frequency divisors (GGUF's rope_freqs.weight). Magnitudes follow ggml: YaRN multiplies
+// cosine and sine by 0.1 ln(factor) + 1.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/gguf.h"
+
+namespace reprise {
+
+struct RopeConfig {
+  enum class Scaling { kNone, kLinear, kYarn };
+
+  uint32_t rotary = 0;  // rotated elements of each head, even
+  double base = 10000;
+  Scaling scaling = Scaling::kNone;
+  double factor = 1;                     // context extension, >= 1
+  uint32_t original_context = 0;         // what `factor` extends
+  double beta_fast = 32, beta_slow = 1;  // YaRN: rotations within original_context that bound the ramp
+  double extrapolation = 1;     // YaRN: share of the unscaled frequency above the ramp (ggml's ext_factor)
+  double magnitude = 1;         // multiplies cosine and sine, before YaRN's own factor
+  std::vector<float> divisors;  // of each pair's frequency, before scaling; empty = all 1
+};
+
+// Reads `prefix`rope.* and the shape given. Errors name the key. Divisors are the caller's.
+Result<RopeConfig> read_rope_config(const GgufFile& file, const std::string& prefix, uint32_t head_dim,
+                                    uint32_t trained_context);
+// Replaces the scaling by the one a person asked for: "none", "linear:F" or "yarn:F" with F > 1.
+Result<void> override_rope_scaling(RopeConfig& config, std::string_view asked);
+// "none", "llama3 frequencies", "yarn x4 over 8192".
+std::string describe(const RopeConfig& config);
+
+// Engine thread only: angles are computed once per position and kept (rotary * 4 bytes each).
+class Rope {
+ public:
+  explicit Rope(const RopeConfig& config);
+  uint32_t rotary() const { return static_cast<uint32_t>(2 * frequencies_.size()); }
+  std::span<const double> frequencies() const { return frequencies_; }  // radians per position, one a pair
+  double magnitude() const { return magnitude_; }
+  // Writes cos and sin [rows][rotary / 2] of positions first .. first + rows - 1, magnitude included.
+  void angles(uint32_t first, uint32_t rows, float* cos, float* sin);
+
+ private:
+  std::vector<double> frequencies_;
+  double magnitude_;
+  std::vector<float> cos_, sin_;  // [position][rotary / 2], as far as was asked for
+};
+
+}  // namespace reprise

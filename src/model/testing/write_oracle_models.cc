@@ -1,0 +1,15 @@
+// write_oracle_models FOLDER: the small random models that tools/oracle computes golden logits for.
+#include <cstdio>
+#include <filesystem>
+
+#include "model/testing/tiny_llama.h"
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
+    return 2;
+  }
+  std::filesystem::create_directories(argv[1]);
+  for (const auto& options : reprise::testing::oracle_models())
+    make_tiny_llama(options).write(std::filesystem::path(argv[1]) / (options.name + ".gguf"));
+}
