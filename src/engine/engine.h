@@ -4,7 +4,7 @@
 // events. With nothing to do it sleeps on the mailbox. Callers never touch its state: they post to the
 // mailbox and read events and the published Stats.
 //
-//   open -> accepting -> drain() -> idle (wait_idle) -> stop()
+//   open -> accepting -> drain() -> wait_idle() -> stop()
 //
 // Every accepted request ends with exactly one Finished, also when the engine is stopped under it.
 #pragma once
@@ -23,20 +23,22 @@
 namespace reprise {
 
 struct EngineConfig {
-  size_t kv_memory = 0;          // bytes for KV pages; 0 = default_kv_memory() (engine/kv_memory.h)
-  uint32_t prefill_chunk = 512;  // prompt tokens of one sequence computed in one batch item, at most
-  uint32_t max_running = 64;     // sequences that hold pages at once
-  uint32_t max_requests = 1024;  // accepted and unfinished; more is kOverloaded
-  uint64_t max_queued_tokens =
-      0;  // prompt tokens accepted and not yet started; 0 = four times the KV memory's tokens
-  uint32_t event_capacity = 256;           // events a reader may lag behind before its request pauses
+  size_t kv_memory = 0;                  // bytes for KV pages; 0 = default_kv_memory() (engine/kv_memory.h)
+  uint32_t prefill_chunk = 512;          // prompt tokens of one sequence computed in one batch item, at most
+  uint32_t max_running = 256;            // sequences that hold pages at once
+  uint32_t max_requests = 1024;          // accepted and unfinished; more is kOverloaded
+  uint64_t max_queued_tokens = 1 << 20;  // prompt tokens accepted and not yet started; more is kOverloaded
+  uint32_t event_capacity = 256;         // events a reader may lag behind before its request pauses
   Nanos slow_reader_limit = 60 * kSecond;  // a request paused that long for its reader is cancelled
+  // For tests of invariance: SchedulerConfig::pace and slice_layers.
+  bool pace = true;
+  uint32_t slice_layers = 0;
 };
 
 // What the configuration and the model come to: printed at start.
 struct Limits {
-  uint32_t context = 0;  // tokens of one sequence, at most: of the model, and of all KV memory
-  uint32_t vocabulary = 0;
+  uint32_t context = 0;     // tokens of one sequence, at most: of the model, and of all KV memory
+  uint32_t vocabulary = 0;  // token ids are below it
   uint32_t page_tokens = 0;
   uint32_t pages = 0;      // per KV group
   size_t kv_bytes = 0;     // all groups
@@ -49,16 +51,19 @@ struct Limits {
   std::string describe() const;  // one line for the log
 };
 
+// `pages` is that of every KV group.
+Limits derive_limits(const EngineConfig& config, const Model& model, uint32_t pages);
+
 class Engine final : public Backend {
  public:
-  // Takes the executor; starts the thread. `limits` must be consistent with the executor's pages;
-  // `fingerprint` names the model in the prefix cache's root key. Most callers want open_engine().
+  // Takes the executor and starts the thread. `fingerprint` names the model in the prefix cache's root key.
+  // Most callers want open_engine().
   Engine(std::unique_ptr<Executor> executor, const Limits& limits, const EngineConfig& config,
          uint64_t fingerprint);
   ~Engine() override;  // stop()
 
-  // Backend. Beside its errors: an empty prompt, a token id out of range or max_tokens of 0 is kInvalid; a
-  // prompt that with max_tokens exceeds `context` is kTooLarge.
+  // Backend. kInvalid: empty prompt, no max_tokens, a token id outside the vocabulary. kTooLarge: prompt and
+  // max_tokens together exceed limits().context.
   Result<Stream> submit(Generation generation) override;
   void cancel(RequestId id) override;
   Stats stats() const override;
@@ -70,17 +75,18 @@ class Engine final : public Backend {
   // Blocks until no accepted request is unfinished (true) or the time is over (false). Any thread but the
   // engine's.
   bool wait_idle(Nanos timeout);
-  // Cancels whatever still runs, waits for the thread's end. Idempotent. Implies drain().
+  // drain(), then cancels whatever still runs, and waits for the thread's end. Idempotent. Any thread but the
+  // engine's.
   void stop();
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  struct Loop;
+  std::unique_ptr<Loop> loop_;
 };
 
-// Derives the limits, allocates the KV memory and starts. The engine owns the model; the pool must outlive
-// the engine and be used by nobody else meanwhile. Error: KV memory too small for one page per group, or not
-// to be had.
+// Sizes the KV memory, allocates it and starts. The engine owns the model; the pool must outlive the engine
+// and be used by nobody else meanwhile. Tell the text side limits().context as the model's context length.
+// Error: the KV memory does not hold one page, or its default size cannot be found out.
 Result<std::unique_ptr<Engine>> open_engine(std::unique_ptr<Model> model, TaskPool& pool,
                                             const EngineConfig& config);
 
