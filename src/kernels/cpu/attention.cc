@@ -1,0 +1,192 @@
+// Design: the query heads that share a kv head and some consecutive positions form a tile of rows
+// (position-major), so keys and values are unpacked once for all of them. The keys of a tile are cut at
+// absolute multiples of 512 into parts. A tile that is a small share of the whole call is one task that
+// computes its parts in order and merges each into the result; a large one (a decode at depth) becomes one
+// task a part, and the caller's second loop merges them in the same order. Either way the arithmetic is: part
+// 0, then merge part 1, 2, ..., then divide.
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.h"
+#include "kernels/cpu/drivers.h"
+#include "kernels/cpu/kv_pages.h"
+
+namespace reprise::kernels::cpu {
+
+namespace {
+constexpr uint32_t kTileRows = 48;
+
+struct Tile {
+  uint32_t slice, kv_head;
+  uint32_t first, positions;  // rows of the slice
+  uint32_t parts;
+  size_t state;  // float offset of its parts' states; unused by a tile that is one task
+};
+struct Task {
+  uint32_t tile;
+  uint32_t part;  // kWhole: all of them
+};
+constexpr uint32_t kWhole = ~0u;
+
+size_t state_floats(uint32_t rows, uint32_t dim) { return (size_t{rows} * (dim + 2) + 15) / 16 * 16; }
+
+SoftmaxState state_at(float* memory, uint32_t rows, uint32_t dim) {
+  return {memory + size_t{rows} * dim, memory + size_t{rows} * (dim + 1), memory};
+}
+
+struct Call {
+  const MicroKernels& isa;
+  const AttentionArgs& a;
+  uint32_t group, dim;  // query heads a kv head; padded head_dim
+
+  uint32_t rows(const Tile& t) const { return t.positions * group; }
+
+  // Rotated queries of the tile as [row][dim], in units of base-2 scores; limits per row.
+  void gather(const Tile& t, float* q, uint32_t* limit) const {
+    const Slice& slice = a.slices[t.slice];
+    const float unit = a.scale * 1.44269504f;
+    for (uint32_t i = 0; i < t.positions; ++i)
+      for (uint32_t h = 0; h < group; ++h, q += dim, ++limit) {
+        const float* from = a.q + (slice.first_row + t.first + i) * a.q_ld +
+                            (size_t{t.kv_head} * group + h) * a.shape->head_dim;
+        for (uint32_t d = 0; d < a.shape->head_dim; ++d) q[d] = from[d] * unit;
+        std::fill(q + a.shape->head_dim, q + dim, 0.0f);
+        *limit = slice.position + t.first + i + 1;
+      }
+  }
+
+  void attend(const Tile& t, uint32_t part, const float* q, const uint32_t* limit,
+              const SoftmaxState& state) const {
+    const Slice& slice = a.slices[t.slice];
+    AttentionTask task;
+    task.kv = kv_head(*a.shape, a.layer, t.kv_head, slice.pages.data());
+    task.q = q;
+    task.limit = limit;
+    task.rows = rows(t);
+    task.begin = part * kKvSplit;
+    task.end = std::min(task.begin + kKvSplit, limit[task.rows - 1]);
+    task.state = state;
+    isa.attend(task);
+  }
+
+  // Rows whose keys reach into `part` are a suffix (limits ascend); only they are merged with it.
+  void merge(const Tile& t, uint32_t part, const SoftmaxState& into, const SoftmaxState& from) const {
+    const uint32_t position = a.slices[t.slice].position + t.first;
+    const uint32_t begin = part * kKvSplit;
+    const uint32_t skip = position < begin ? std::min(t.positions, begin - position) * group : 0;
+    const auto shifted = [&](const SoftmaxState& s) {
+      return SoftmaxState{s.max + skip, s.sum + skip, s.o + size_t{skip} * dim};
+    };
+    isa.merge(shifted(into), shifted(from), rows(t) - skip, dim);
+  }
+
+  void store(const Tile& t, const SoftmaxState& state) const {
+    const Slice& slice = a.slices[t.slice];
+    for (uint32_t r = 0; r < rows(t); ++r) {
+      float* out = a.out + (slice.first_row + t.first + r / group) * a.out_ld +
+                   (size_t{t.kv_head} * group + r % group) * a.shape->head_dim;
+      const float inverse = 1.0f / state.sum[r];
+      for (uint32_t d = 0; d < a.shape->head_dim; ++d) out[d] = state.o[size_t{r} * dim + d] * inverse;
+    }
+  }
+};
+
+}  // namespace
+
+void attention(const MicroKernels& isa, TaskPool& pool, const AttentionArgs& a) {
+  const KvShape& shape = *a.shape;
+  CHECK(shape.kv_heads > 0 && a.heads % shape.kv_heads == 0, "{} heads over {} kv heads", a.heads,
+        shape.kv_heads);
+  check_slices(shape, a.layer, a.slices);
+  const Call call{isa, a, a.heads / shape.kv_heads, padded_dim(shape)};
+  const uint32_t tile_positions = std::max(1u, kTileRows / call.group),
+                 max_rows = tile_positions * call.group;
+
+  // How much there is, for the size of the lists and to tell large tiles from small ones.
+  size_t tiles = 0, most_parts = 0, total = 0;
+  for (const Slice& s : a.slices) {
+    const size_t of_slice = size_t{(s.rows + tile_positions - 1) / tile_positions} * shape.kv_heads;
+    tiles += of_slice;
+    most_parts += of_slice * ((size_t{s.position} + s.rows + kKvSplit - 1) / kKvSplit);
+    total += size_t{s.rows} * (s.position + s.rows / 2 + 1) * shape.kv_heads;
+  }
+  const size_t fair = total / (4 * static_cast<size_t>(pool.threads())) + 1;
+
+  // Scratch: tile list, task list, two states and the queries for each worker, then the states of parts.
+  const size_t per_worker = 2 * state_floats(max_rows, call.dim) + size_t{max_rows} * (call.dim + 1);
+  const size_t list_bytes = (tiles * sizeof(Tile) + (tiles + most_parts) * sizeof(Task) + 63) / 64 * 64;
+  const size_t worker_bytes = (per_worker * sizeof(float) + 63) / 64 * 64;
+  // A tile is cut into parts only while it exceeds its fair share, so there are few of them.
+  const size_t part_tiles = 4 * static_cast<size_t>(pool.threads()) + 1;
+  size_t part_floats = 0, used_floats = 0;
+  for (const Slice& s : a.slices) {
+    const size_t parts = (size_t{s.position} + s.rows + kKvSplit - 1) / kKvSplit;
+    part_floats = std::max(part_floats, parts * state_floats(max_rows, call.dim));
+  }
+  part_floats *= std::min(part_tiles, tiles);
+  a.scratch->reserve(list_bytes + worker_bytes * pool.threads() + part_floats * sizeof(float));
+  auto* tile_list = a.scratch->as<Tile>();
+  auto* task_list = reinterpret_cast<Task*>(tile_list + tiles);
+  std::byte* workers = a.scratch->data() + list_bytes;
+  auto* parts_memory = reinterpret_cast<float*>(workers + worker_bytes * pool.threads());
+
+  uint32_t tile_count = 0, task_count = 0;
+  for (uint32_t i = 0; i < a.slices.size(); ++i) {
+    const Slice& s = a.slices[i];
+    // From the last rows back: the longest tasks start first.
+    for (uint32_t n = (s.rows + tile_positions - 1) / tile_positions; n-- > 0;)
+      for (uint32_t h = 0; h < shape.kv_heads; ++h) {
+        Tile t{i, h, n * tile_positions, std::min(tile_positions, s.rows - n * tile_positions), 0, 0};
+        const uint32_t keys = s.position + t.first + t.positions;
+        t.parts = (keys + kKvSplit - 1) / kKvSplit;
+        const size_t floats = t.parts * state_floats(call.rows(t), call.dim);
+        const bool cut =
+            t.parts > 1 && size_t{t.positions} * keys > fair && used_floats + floats <= part_floats;
+        if (cut) {
+          t.state = used_floats;
+          used_floats += floats;
+          for (uint32_t part = 0; part < t.parts; ++part) task_list[task_count++] = {tile_count, part};
+        } else {
+          task_list[task_count++] = {tile_count, kWhole};
+        }
+        tile_list[tile_count++] = t;
+      }
+  }
+
+  pool.run(task_count, [&](size_t index, int worker) {
+    const Task& task = task_list[index];
+    const Tile& t = tile_list[task.tile];
+    const uint32_t rows = call.rows(t);
+    auto* memory = reinterpret_cast<float*>(workers + worker_bytes * worker);
+    float* q = memory + 2 * state_floats(max_rows, call.dim);
+    auto* limit = reinterpret_cast<uint32_t*>(q + size_t{max_rows} * call.dim);
+    call.gather(t, q, limit);
+    if (task.part != kWhole) {
+      float* to = parts_memory + t.state + task.part * state_floats(rows, call.dim);
+      call.attend(t, task.part, q, limit, state_at(to, rows, call.dim));
+      return;
+    }
+    const SoftmaxState result = state_at(memory, rows, call.dim);
+    const SoftmaxState part = state_at(memory + state_floats(max_rows, call.dim), rows, call.dim);
+    call.attend(t, 0, q, limit, result);
+    for (uint32_t n = 1; n < t.parts; ++n) {
+      call.attend(t, n, q, limit, part);
+      call.merge(t, n, result, part);
+    }
+    call.store(t, result);
+  });
+
+  // Cut tiles are few rows by construction: merging them takes a microsecond or two, less than another loop.
+  for (uint32_t index = 0; index < task_count; ++index) {
+    if (task_list[index].part != 0) continue;
+    const Tile& t = tile_list[task_list[index].tile];
+    const uint32_t rows = call.rows(t);
+    const auto part = [&](uint32_t n) {
+      return state_at(parts_memory + t.state + n * state_floats(rows, call.dim), rows, call.dim);
+    };
+    for (uint32_t n = 1; n < t.parts; ++n) call.merge(t, n, part(0), part(n));
+    call.store(t, part(0));
+  }
+}
+
+}  // namespace reprise::kernels::cpu

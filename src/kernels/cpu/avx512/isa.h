@@ -1,0 +1,89 @@
+// AVX-512 (F, BW, DQ, VL, VNNI) as the vector type the tile templates are written in: 16 lanes of fp32 or
+// int32.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <immintrin.h>
+
+namespace reprise::kernels::cpu {
+
+struct Avx512 {
+  using V = __m512;
+  using I = __m512i;
+  static constexpr int kLanes = 16;
+  static constexpr int kGemmRows = 6;    // rows of a quantised register tile (two vectors of channels wide)
+  static constexpr int kFloatRows = 12;  // rows of an fp32 register tile (two vectors wide)
+  static constexpr int kAttentionRows = 12;  // query rows of an attention register tile
+  static constexpr int kAccumulators = 24;   // fp32 registers that leave room for operands
+  static constexpr bool kSignedBytes = false;
+
+  static V zero() { return _mm512_setzero_ps(); }
+  static V set1(float x) { return _mm512_set1_ps(x); }
+  static V load(const float* p) { return _mm512_loadu_ps(p); }
+  static void store(float* p, V x) { _mm512_storeu_ps(p, x); }
+  static V load_first(const float* p, uint32_t n) { return _mm512_maskz_loadu_ps(first(n), p); }
+  static void store_first(float* p, V x, uint32_t n) { _mm512_mask_storeu_ps(p, first(n), x); }
+  static V keep_first(V x, uint32_t n, V other) { return _mm512_mask_blend_ps(first(n), other, x); }
+  static V add(V a, V b) { return _mm512_add_ps(a, b); }
+  static V sub(V a, V b) { return _mm512_sub_ps(a, b); }
+  static V mul(V a, V b) { return _mm512_mul_ps(a, b); }
+  static V div(V a, V b) { return _mm512_div_ps(a, b); }
+  static V fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
+  static V max(V a, V b) { return _mm512_max_ps(a, b); }
+  static V abs(V a) { return _mm512_abs_ps(a); }
+  static V round(V a) { return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+  static V scale2(V a, V exponent) { return _mm512_scalef_ps(a, exponent); }  // a * 2^exponent
+  static float sum(V a) { return _mm512_reduce_add_ps(a); }
+  static float max(V a) { return _mm512_reduce_max_ps(a); }
+
+  // bf16 pairs (low, high half of each 32 bits) as fp32, and 16 halves or bf16 in a row.
+  static I load_bits(const void* p) { return _mm512_loadu_si512(p); }
+  static V low_bf16(I x) { return _mm512_castsi512_ps(_mm512_slli_epi32(x, 16)); }
+  static V high_bf16(I x) {
+    return _mm512_castsi512_ps(_mm512_and_si512(x, _mm512_set1_epi32(static_cast<int>(0xffff0000))));
+  }
+  static V load_half(const void* p) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(p)));
+  }
+  static V load_bf16(const void* p) {
+    return low_bf16(_mm512_cvtepu16_epi32(_mm256_loadu_si256(static_cast<const __m256i*>(p))));
+  }
+  static V load_int8(const void* p) {
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(p))));
+  }
+
+  // Integers: byte vectors hold 16 channels x 4 consecutive k.
+  static I broadcast(int32_t x) { return _mm512_set1_epi32(x); }
+  static V to_float(I x) { return _mm512_cvtepi32_ps(x); }
+  static void store_bytes(void* p, I x) { _mm512_storeu_si512(p, x); }
+  static I low_nibbles(I x) { return _mm512_and_si512(x, _mm512_set1_epi8(15)); }
+  static I high_nibbles(I x) { return low_nibbles(_mm512_srli_epi16(x, 4)); }
+  // Bits 4 and 5 of each byte from its 2-bit field f, or-ed into `low`.
+  template <int F>
+  static I with_high_bits(I low, I fields) {
+    I shifted = fields;
+    if constexpr (F == 0) shifted = _mm512_slli_epi16(fields, 4);
+    if constexpr (F == 1) shifted = _mm512_slli_epi16(fields, 2);
+    if constexpr (F == 3) shifted = _mm512_srli_epi16(fields, 2);
+    return _mm512_or_si512(low, _mm512_and_si512(shifted, _mm512_set1_epi8(0x30)));
+  }
+  // acc[lane] += sum of four (unsigned weight) * (signed activation): exact.
+  static I dot_small(I acc, I w, I a) { return _mm512_dpbusd_epi32(acc, w, a); }  // w <= 63
+  static I dot_bytes(I acc, I w, I a) { return _mm512_dpbusd_epi32(acc, w, a); }  // w <= 255
+  // 32 fp32 values times `inverse`, rounded to int8 at q; returns the sums of the two halves.
+  static void quantize32(const float* x, V inverse, int8_t* q, int32_t sums[2]) {
+    const I a = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), inverse));
+    const I b = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x + 16), inverse));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(q), _mm512_cvtsepi32_epi8(a));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(q + 16), _mm512_cvtsepi32_epi8(b));
+    sums[0] = _mm512_reduce_add_epi32(a);
+    sums[1] = _mm512_reduce_add_epi32(b);
+  }
+
+ private:
+  static __mmask16 first(uint32_t n) { return static_cast<__mmask16>(n >= 16 ? 0xffff : (1u << n) - 1); }
+};
+
+}  // namespace reprise::kernels::cpu

@@ -1,0 +1,50 @@
+// Design: rows are independent; a loop over few elements stays on the calling thread, where it is faster.
+#include "kernels/cpu/drivers.h"
+
+namespace reprise::kernels::cpu {
+
+namespace {
+constexpr size_t kSerialElements = 16 << 10;
+
+template <typename F>
+void for_rows(TaskPool& pool, uint32_t rows, size_t elements_per_row, F&& f) {
+  if (rows * elements_per_row <= kSerialElements) {
+    for (uint32_t r = 0; r < rows; ++r) f(r, 0);
+  } else {
+    pool.run(rows, f);
+  }
+}
+}  // namespace
+
+void rms_norm(const MicroKernels& isa, TaskPool& pool, const float* x, size_t ldx, const float* weight,
+              float eps, uint32_t rows, uint32_t cols, float* out, size_t ldo) {
+  for_rows(pool, rows, cols,
+           [&](size_t r, int) { isa.rms_norm(x + r * ldx, weight, eps, cols, out + r * ldo); });
+}
+
+void rope(const MicroKernels& isa, TaskPool& pool, float* x, size_t ld, uint32_t rows, uint32_t heads,
+          uint32_t dim, uint32_t rotary, const float* cos, const float* sin, bool interleaved) {
+  const uint32_t half = rotary / 2;
+  for_rows(pool, rows, size_t{heads} * rotary, [&](size_t r, int) {
+    const float *c = cos + r * half, *s = sin + r * half;
+    for (uint32_t h = 0; h < heads; ++h) {
+      float* head = x + r * ld + size_t{h} * dim;
+      if (!interleaved) {
+        isa.rope(head, half, c, s);
+        continue;
+      }
+      for (uint32_t i = 0; i < half; ++i) {
+        const float a = head[2 * i], b = head[2 * i + 1];
+        head[2 * i] = a * c[i] - b * s[i];
+        head[2 * i + 1] = a * s[i] + b * c[i];
+      }
+    }
+  });
+}
+
+void swiglu(const MicroKernels& isa, TaskPool& pool, float* gate, const float* up, size_t ld, uint32_t rows,
+            uint32_t cols) {
+  for_rows(pool, rows, cols, [&](size_t r, int) { isa.swiglu(gate + r * ld, up + r * ld, cols); });
+}
+
+}  // namespace reprise::kernels::cpu

@@ -1,0 +1,91 @@
+// Row operations of a transformer layer, for any instruction set. Included by ISA files only.
+// Invariant: sums run over lanes in ascending vectors with four accumulators, whatever else is computed.
+#pragma once
+
+#include "kernels/cpu/exp2.h"
+#include "kernels/cpu/micro.h"
+
+namespace reprise::kernels::cpu {
+
+template <class Isa>
+struct Elementwise {
+  using V = typename Isa::V;
+  static constexpr uint32_t kLanes = Isa::kLanes;
+
+  // f(offset, valid lanes) over [0, n).
+  template <class F>
+  [[gnu::always_inline]] static void for_vectors(uint32_t n, F&& f) {
+    uint32_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) f(i, kLanes);
+    if (i < n) f(i, n - i);
+  }
+  [[gnu::always_inline]] static V get(const float* p, uint32_t n) {
+    return n == kLanes ? Isa::load(p) : Isa::load_first(p, n);
+  }
+  [[gnu::always_inline]] static void put(float* p, V x, uint32_t n) {
+    if (n == kLanes) {
+      Isa::store(p, x);
+    } else {
+      Isa::store_first(p, x, n);
+    }
+  }
+
+  static void rms_norm(const float* x, const float* weight, float eps, uint32_t cols, float* out) {
+    V sums[4] = {Isa::zero(), Isa::zero(), Isa::zero(), Isa::zero()};
+    uint32_t i = 0;
+    for (; i + 4 * kLanes <= cols; i += 4 * kLanes)
+      for (uint32_t j = 0; j < 4; ++j) {
+        const V v = Isa::load(x + i + j * kLanes);
+        sums[j] = Isa::fma(v, v, sums[j]);
+      }
+    for_vectors(cols - i, [&](uint32_t at, uint32_t n) {
+      const V v = get(x + i + at, n);
+      sums[0] = Isa::fma(v, v, sums[0]);
+    });
+    const float squares = Isa::sum(Isa::add(Isa::add(sums[0], sums[1]), Isa::add(sums[2], sums[3])));
+    const V factor = Isa::set1(1.0f / __builtin_sqrtf(squares / static_cast<float>(cols) + eps));
+    for_vectors(cols, [&](uint32_t at, uint32_t n) {
+      put(out + at, Isa::mul(Isa::mul(get(x + at, n), factor), get(weight + at, n)), n);
+    });
+  }
+
+  static void rope(float* head, uint32_t half, const float* cos, const float* sin) {
+    for_vectors(half, [&](uint32_t i, uint32_t n) {
+      const V a = get(head + i, n), b = get(head + half + i, n), c = get(cos + i, n), s = get(sin + i, n);
+      const V minus_b = Isa::sub(Isa::zero(), b);
+      put(head + i, Isa::fma(a, c, Isa::mul(minus_b, s)), n);
+      put(head + half + i, Isa::fma(a, s, Isa::mul(b, c)), n);
+    });
+  }
+
+  static void swiglu(float* gate, const float* up, uint32_t cols) {
+    for_vectors(cols, [&](uint32_t i, uint32_t n) {
+      const V g = get(gate + i, n);
+      const V e = exp2<Isa>(Isa::mul(g, Isa::set1(-1.44269504f)));
+      put(gate + i, Isa::mul(Isa::div(g, Isa::add(Isa::set1(1.0f), e)), get(up + i, n)), n);
+    });
+  }
+
+  static void quantize_row(const float* x, uint32_t cols, int8_t* q, float* scale, float* scaled_sum,
+                           int32_t* minus8, int32_t* minus128, int32_t* minus32) {
+    for (uint32_t g = 0; g < cols / kGroup; ++g) {
+      const float* from = x + size_t{g} * kGroup;
+      V top = Isa::zero();
+      for (uint32_t i = 0; i < kGroup; i += kLanes) top = Isa::max(top, Isa::abs(Isa::load(from + i)));
+      const float largest = Isa::max(top);
+      // Below 1e-30 the inverse could overflow: such a group is zero for any weight of this world.
+      const float inverse = largest > 1e-30f ? 127.0f / largest : 0.0f;
+      int32_t sums[2];
+      Isa::quantize32(from, Isa::set1(inverse), q + size_t{g} * kGroup, sums);
+      const int32_t sum = sums[0] + sums[1];
+      scale[g] = largest > 1e-30f ? largest * (1.0f / 127.0f) : 0.0f;
+      scaled_sum[g] = scale[g] * static_cast<float>(sum);
+      minus8[g] = -8 * sum;
+      minus128[g] = -128 * sum;
+      minus32[2 * g] = -32 * sums[0];
+      minus32[2 * g + 1] = -32 * sums[1];
+    }
+  }
+};
+
+}  // namespace reprise::kernels::cpu

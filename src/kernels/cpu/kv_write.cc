@@ -1,0 +1,77 @@
+// Design: a task stores one kv head of up to 16 rows that lie in one tile. K stores are 32 bits (two dims of
+// a token), V stores 16 bits (a token's half of each pair), so tasks on neighbouring tokens never touch the
+// same bytes.
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "base/check.h"
+#include "kernels/cpu/drivers.h"
+#include "kernels/cpu/kv_pages.h"
+
+namespace reprise::kernels::cpu {
+
+namespace {
+constexpr size_t kSerialElements = 4 << 10;
+
+// Round to nearest even; NaN stays NaN.
+uint16_t to_bf16(float x) {
+  const auto bits = std::bit_cast<uint32_t>(x);
+  if ((bits & 0x7fffffff) > 0x7f800000) return static_cast<uint16_t>(bits >> 16 | 0x40);
+  return static_cast<uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+void write_token(const KvHead& head, uint32_t head_dim, uint32_t position, const float* k, const float* v) {
+  std::byte* page = head.pages[position / head.page_tokens];
+  const uint32_t in_page = position % head.page_tokens, token = in_page % kKvTile;
+  auto* k_tile = reinterpret_cast<uint16_t*>(page + head.k_offset + in_page / kKvTile * head.tile_bytes);
+  auto* v_tile = reinterpret_cast<uint16_t*>(page + head.v_offset + in_page / kKvTile * head.tile_bytes);
+  uint16_t* to = v_tile + size_t{token / 2} * head.dim * 2 + token % 2;
+  for (uint32_t d = 0; d < head.dim; ++d) {
+    const bool real = d < head_dim;
+    k_tile[size_t{d / 2} * kKvTile * 2 + token * 2 + d % 2] = real ? to_bf16(k[d]) : uint16_t{0};
+    to[size_t{d} * 2] = real ? to_bf16(v[d]) : uint16_t{0};
+  }
+}
+}  // namespace
+
+void check_slices(const KvShape& s, uint32_t layer, std::span<const Slice> slices) {
+  CHECK(s.page_tokens % kKvTile == 0 && s.page_tokens > 0 && kKvSplit % s.page_tokens == 0,
+        "pages of {} tokens", s.page_tokens);
+  CHECK(layer < s.layers, "layer {} of {}", layer, s.layers);
+  for (const Slice& slice : slices)
+    CHECK((size_t{slice.position} + slice.rows + s.page_tokens - 1) / s.page_tokens <= slice.pages.size(),
+          "{} rows at {} need more than {} pages", slice.rows, slice.position, slice.pages.size());
+}
+
+size_t kv_page_bytes(const KvShape& s) {
+  return size_t{s.layers} * s.kv_heads * 2 * s.page_tokens * padded_dim(s) * sizeof(uint16_t);
+}
+
+void kv_write(TaskPool& pool, const KvShape& s, uint32_t layer, std::span<const Slice> slices, const float* k,
+              const float* v, size_t ld) {
+  check_slices(s, layer, slices);
+  for (const Slice& slice : slices) {
+    const auto tile = [&](size_t task, int) {
+      const auto h = static_cast<uint32_t>(task % s.kv_heads);
+      const uint32_t first_tile = slice.position / kKvTile + static_cast<uint32_t>(task / s.kv_heads);
+      const uint32_t begin = std::max(first_tile * kKvTile, slice.position);
+      const uint32_t end = std::min((first_tile + 1) * kKvTile, slice.position + slice.rows);
+      const KvHead head = kv_head(s, layer, h, slice.pages.data());
+      for (uint32_t p = begin; p < end; ++p) {
+        const size_t from = (slice.first_row + (p - slice.position)) * ld + size_t{h} * s.head_dim;
+        write_token(head, s.head_dim, p, k + from, v + from);
+      }
+    };
+    if (slice.rows == 0) continue;
+    const uint32_t tiles = (slice.position + slice.rows - 1) / kKvTile - slice.position / kKvTile + 1;
+    const size_t tasks = size_t{tiles} * s.kv_heads;
+    if (size_t{slice.rows} * s.kv_heads * s.head_dim <= kSerialElements) {
+      for (size_t task = 0; task < tasks; ++task) tile(task, 0);
+    } else {
+      pool.run(tasks, tile);
+    }
+  }
+}
+
+}  // namespace reprise::kernels::cpu

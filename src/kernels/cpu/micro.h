@@ -1,0 +1,98 @@
+// What one instruction set provides: the inner loops, as plain functions over pointers and integers. The
+// drivers around them (cpu/gemm.cc, cpu/attention.cc, cpu/elementwise.cc) split work into tasks and know no
+// instruction set; the weight layout (cpu/panels.h) and the KV layout (cpu/kv_pages.h) are the same for all
+// of them.
+//
+// This header is compiled with each instruction set's own flags. It must stay free of std containers and of
+// any function that could be emitted out of line: the linker would keep one copy, perhaps one this CPU cannot
+// run.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace reprise::kernels::cpu {
+
+inline constexpr uint32_t kPanel = 16;     // output channels side by side in a packed matrix
+inline constexpr uint32_t kGroup = 32;     // consecutive k that share an activation scale
+inline constexpr uint32_t kKvTile = 16;    // tokens of one K or V tile
+inline constexpr uint32_t kKvSplit = 512;  // positions per independently computed part of the softmax
+
+// How a group of 32 weights x 16 channels is stored (cpu/panels.h). Also the row of the micro-kernel to use.
+enum class Packing : uint8_t { kF32, kF16, kBF16, kBytes, kNibbles, kNibblesMin, kSixBits, kCount };
+
+// Activation rows quantised to int8 per group: x ~ q * scale with |q| <= 127. Sums are over q, exact in
+// int32. The zero points of unsigned weights are taken off as an initial value of the integer accumulator.
+struct QuantRows {
+  const int8_t* q;          // [row][cols]
+  const float* scale;       // [row][groups]
+  const float* scaled_sum;  // [row][groups]      scale * sum q: multiplies a weight's minimum
+  const int32_t* minus8;    // [row][groups]      -8 * sum q
+  const int32_t* minus128;  // [row][groups]      -128 * sum q
+  const int32_t* minus32;   // [row][groups][2]   -32 * sum q over each half group
+};
+
+// y[r][n] (+)= sum_k x[r][k] W[n][k] for `rows` rows and `channels` channels that start at a panel.
+// fp32 order of one output: ascending groups (quantised) or ascending k, one accumulator, then the optional
+// addition to y. The same for any rows and channels.
+struct GemmTask {
+  const std::byte* panels;  // first panel; panel_bytes to the next
+  size_t panel_bytes;
+  uint32_t cols, channels, rows;
+  QuantRows quant;  // of the first row; unset for float packings
+  const float* x;   // the same rows in fp32, x_ld apart
+  size_t x_ld;
+  float* y;  // at the first row and channel
+  size_t y_ld;
+  bool add;
+};
+
+// Where the keys and values of one kv head and layer are: tile i (16 tokens) of a page at k_offset + i *
+// tile_bytes.
+struct KvHead {
+  std::byte* const* pages;
+  uint32_t page_tokens;
+  size_t k_offset, v_offset, tile_bytes;
+  uint32_t dim;  // padded to a multiple of 16
+};
+
+// Softmax state of query rows over some range of keys: out = o / sum after the last key. Scores are in
+// base 2.
+struct SoftmaxState {
+  float* max;  // [row]
+  float* sum;  // [row]
+  float* o;    // [row][dim]
+};
+
+struct AttentionTask {
+  KvHead kv;
+  const float* q;         // [row][dim], times scale * log2(e)
+  const uint32_t* limit;  // [row]: keys 0 .. limit - 1 are seen; ascending
+  uint32_t rows;
+  uint32_t begin,
+      end;  // keys of this part: begin is a multiple of 512, end <= begin + 512 and <= the last limit
+  SoftmaxState state;  // overwritten
+};
+
+struct MicroKernels {
+  const char* name;
+  void (*gemm[static_cast<int>(Packing::kCount)])(const GemmTask& task);
+
+  // One row to int8: all the arrays of QuantRows, for cols a multiple of 32.
+  void (*quantize_row)(const float* x, uint32_t cols, int8_t* q, float* scale, float* scaled_sum,
+                       int32_t* minus8, int32_t* minus128, int32_t* minus32);
+
+  void (*attend)(const AttentionTask& task);
+  // into := the state over both parts, `part` being the later one.
+  void (*merge)(const SoftmaxState& into, const SoftmaxState& part, uint32_t rows, uint32_t dim);
+
+  void (*rms_norm)(const float* x, const float* weight, float eps, uint32_t cols, float* out);
+  // Pairs (i, i + half) of one head.
+  void (*rope)(float* head, uint32_t half, const float* cos, const float* sin);
+  void (*swiglu)(float* gate, const float* up, uint32_t cols);
+};
+
+extern const MicroKernels kAvx2;
+extern const MicroKernels kAvx512;
+
+}  // namespace reprise::kernels::cpu

@@ -1,0 +1,274 @@
+// Matrix multiply of every table: values against the oracle within what int8 activations can cost, bits
+// against itself for any number of rows.
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/tables.h"
+#include "kernels/table.h"
+#include "kernels/weight_format.h"
+
+namespace reprise::kernels {
+namespace {
+
+constexpr WeightType kTypes[] = {WeightType::kF32,  WeightType::kF16,  WeightType::kBF16, WeightType::kQ8_0,
+                                 WeightType::kQ4_0, WeightType::kQ4_1, WeightType::kQ6_K};
+
+std::vector<const Table*> fast_tables() {
+  std::vector<const Table*> tables;
+  if (cpu::has_avx2()) tables.push_back(&cpu::avx2_table());
+  if (cpu::has_avx512()) tables.push_back(&cpu::avx512_table());
+  return tables;
+}
+
+// fp16 values of modest size, with a few zeros, negatives and subnormals.
+uint16_t some_half(std::mt19937& random) {
+  switch (random() % 16) {
+    case 0:
+      return 0;
+    case 1:
+      return static_cast<uint16_t>(random() % 0x400);
+    default:
+      return static_cast<uint16_t>((random() & 0x83ff) | (5 + random() % 6) << 10);
+  }
+}
+
+// A matrix in file form whose integers take all values, edges included.
+std::vector<std::byte> random_matrix(WeightType type, uint32_t rows, uint32_t cols, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal(0, 0.05f);
+  const size_t row = row_bytes(type, cols), block = block_bytes(type);
+  std::vector<std::byte> data(rows * row);
+  const auto put16 = [](std::byte* to, uint16_t value) { std::memcpy(to, &value, 2); };
+  for (size_t at = 0; at < data.size(); at += block) {
+    std::byte* b = data.data() + at;
+    const float value = normal(random);
+    switch (type) {
+      case WeightType::kF32:
+        std::memcpy(b, &value, 4);
+        break;
+      case WeightType::kF16:
+        put16(b, some_half(random));
+        break;
+      case WeightType::kBF16:
+        put16(b, static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16));
+        break;
+      default:
+        for (size_t i = 0; i < block; ++i) b[i] = static_cast<std::byte>(random());
+        if (type == WeightType::kQ6_K) {
+          put16(b + 208, some_half(random));
+          if (random() % 4 == 0) std::memset(b, 0, 192);  // all q at -32
+        } else {
+          put16(b, some_half(random));
+          if (type == WeightType::kQ4_1) put16(b + 2, some_half(random));
+          if (type == WeightType::kQ8_0 && random() % 4 == 0) std::memset(b + 2, 0x80, 32);  // all q at -128
+        }
+    }
+  }
+  return data;
+}
+
+std::vector<float> random_rows(size_t n, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  std::vector<float> x(n);
+  for (float& v : x) v = normal(random) * (random() % 50 == 0 ? 20.0f : 1.0f);
+  return x;
+}
+
+std::vector<float> multiply(const Table& t, TaskPool& pool, const MatrixSource& source,
+                            const std::vector<float>& x, uint32_t rows, Epilogue epilogue = Epilogue::kStore,
+                            float initial = 0) {
+  const Matrix w = t.pack(pool, source);
+  Input input;
+  t.prepare(pool, x.data(), rows, source.cols, source.cols, input);
+  const size_t ld = source.rows + 3;
+  std::vector<float> y(rows * ld, initial), out;
+  t.matmul(pool, input, w, y.data(), ld, epilogue);
+  for (uint32_t r = 0; r < rows; ++r) {
+    for (size_t n = source.rows; n < ld; ++n) EXPECT_EQ(y[r * ld + n], initial) << "written past the row";
+    out.insert(out.end(), &y[r * ld], &y[r * ld + source.rows]);
+  }
+  return out;
+}
+
+// The largest of the terms that make up a weight: d q and m of Q4_1 may cancel, but each is rounded.
+double magnitude(WeightType type, const std::byte* row, uint32_t k, float w) {
+  if (type != WeightType::kQ4_1) return std::abs(w);
+  const std::byte* block = row + k / 32 * 20;
+  return 15.0 * std::abs(half_to_float(load_u16(block))) + std::abs(half_to_float(load_u16(block + 2)));
+}
+
+class EveryType : public testing::TestWithParam<WeightType> {};
+INSTANTIATE_TEST_SUITE_P(Matmul, EveryType, testing::ValuesIn(kTypes),
+                         [](const auto& i) { return name(i.param); });
+
+TEST_P(EveryType, UnpackRowIsExactlyTheFilesValue) {
+  TaskPool pool(2, false);
+  const WeightType type = GetParam();
+  const uint32_t rows = 37, cols = block_elements(type) == 1 ? 41 : 512;
+  const auto data = random_matrix(type, rows, cols, 1);
+  const MatrixSource source{type, rows, cols, data.data()};
+  auto tables = fast_tables();
+  tables.push_back(&ref_table());
+  for (const Table* t : tables) {
+    const Matrix m = t->pack(pool, source);
+    EXPECT_GE(m.bytes(), data.size());
+    std::vector<float> expected(cols), actual(cols);
+    for (uint32_t r = 0; r < rows; ++r) {
+      dequantize_row(type, data.data() + r * row_bytes(type, cols), cols, expected.data());
+      t->unpack_row(m, r, actual.data());
+      ASSERT_EQ(std::memcmp(expected.data(), actual.data(), cols * 4), 0) << t->name << " row " << r;
+    }
+  }
+}
+
+TEST_P(EveryType, AgreesWithRefWithinActivationRounding) {
+  TaskPool pool(2, false);
+  const WeightType type = GetParam();
+  const size_t block = block_elements(type);
+  const bool quantised = block > 1;
+  for (const auto& [outs, blocks, rows] : {std::tuple{1u, 1u, 1u},
+                                           {16u, 2u, 3u},
+                                           {33u, 3u, 5u},
+                                           {50u, 1u, 70u},
+                                           {100u, 2u, 14u},
+                                           {8u, 4u, 97u},
+                                           {129u, 9u, 2u}}) {
+    const uint32_t cols = static_cast<uint32_t>(quantised ? block * blocks : blocks * 13);
+    const auto data = random_matrix(type, outs, cols, outs);
+    const MatrixSource source{type, outs, cols, data.data()};
+    const auto x = random_rows(size_t{rows} * cols, rows);
+    const auto expected = multiply(ref_table(), pool, source, x, rows);
+    for (const Table* t : fast_tables()) {
+      const auto actual = multiply(*t, pool, source, x, rows);
+      std::vector<float> w(cols);
+      for (uint32_t n = 0; n < outs; ++n) {
+        dequantize_row(type, data.data() + n * row_bytes(type, cols), cols, w.data());
+        for (uint32_t r = 0; r < rows; ++r) {
+          // An activation is off by at most half a step of its group, max / 254; sums in fp32 by a few ulp.
+          double bound = 1e-30;
+          for (uint32_t k = 0; k < cols; ++k) {
+            float largest = std::abs(x[r * cols + k]);
+            for (uint32_t i = k / 32 * 32; quantised && i < k / 32 * 32 + 32; ++i)
+              largest = std::max(largest, std::abs(x[r * cols + i]));
+            if (quantised) bound += std::abs(w[k]) * largest / 254;
+            bound += 4e-6 * largest * magnitude(type, data.data() + n * row_bytes(type, cols), k, w[k]);
+          }
+          ASSERT_NEAR(actual[r * outs + n], expected[r * outs + n], bound) << t->name << " " << r << "," << n;
+        }
+      }
+    }
+  }
+}
+
+TEST_P(EveryType, ARowIsTheSameBitsAmongAnyOthers) {
+  TaskPool pool(2, false);
+  const WeightType type = GetParam();
+  const uint32_t cols = block_elements(type) == 1 ? 300 : 768, outs = 75, most = 512;
+  const auto data = random_matrix(type, outs, cols, 3);
+  const MatrixSource source{type, outs, cols, data.data()};
+  const auto x = random_rows(size_t{most} * cols, 4);
+  auto tables = fast_tables();
+  tables.push_back(&ref_table());
+  for (const Table* t : tables) {
+    const auto all = multiply(*t, pool, source, x, most);
+    for (const uint32_t rows : {1u, 2u, 3u, 4u, 5u, 7u, 12u, 13u, 16u, 64u, 101u}) {
+      for (const uint32_t first : {0u, 17u, most - rows}) {
+        const std::vector<float> part(x.begin() + first * cols, x.begin() + (first + rows) * cols);
+        const auto some = multiply(*t, pool, source, part, rows);
+        ASSERT_EQ(std::memcmp(some.data(), &all[first * outs], some.size() * 4), 0)
+            << t->name << ": " << rows << " rows from " << first;
+      }
+    }
+    TaskPool alone(1, false);
+    const auto single = multiply(*t, alone, source, x, most);
+    ASSERT_EQ(std::memcmp(single.data(), all.data(), all.size() * 4), 0) << t->name << ": threads";
+  }
+}
+
+TEST_P(EveryType, AddIsTheProductAddedOnce) {
+  TaskPool pool(2, false);
+  const WeightType type = GetParam();
+  const uint32_t cols = 512, outs = 40;
+  const auto data = random_matrix(type, outs, cols, 5);
+  const MatrixSource source{type, outs, cols, data.data()};
+  const auto x = random_rows(size_t{30} * cols, 6);
+  auto tables = fast_tables();
+  tables.push_back(&ref_table());
+  for (const Table* t : tables)
+    for (const uint32_t rows : {1u, 30u}) {
+      const auto stored = multiply(*t, pool, source, x, rows);
+      const auto added = multiply(*t, pool, source, x, rows, Epilogue::kAdd, 0.75f);
+      for (size_t i = 0; i < stored.size(); ++i) ASSERT_EQ(added[i], 0.75f + stored[i]) << t->name;
+    }
+}
+
+TEST(Matmul, SeveralProductsInOneCallAreTheSameAsOneByOne) {
+  TaskPool pool(2, false);
+  const uint32_t cols = 256;
+  const auto x = random_rows(size_t{100} * cols, 7);
+  for (const Table* t : fast_tables())
+    for (const uint32_t rows : {1u, 100u}) {
+      Input input;
+      t->prepare(pool, x.data(), rows, cols, cols, input);
+      std::vector<Matrix> matrices;
+      std::vector<std::vector<float>> one, many;
+      for (const WeightType type : kTypes) {
+        const uint32_t outs = 20 + static_cast<uint32_t>(type) * 31;
+        const auto data = random_matrix(type, outs, cols, outs);
+        matrices.push_back(t->pack(pool, {type, outs, cols, data.data()}));
+        one.emplace_back(rows * outs);
+        many.emplace_back(rows * outs);
+        t->matmul(pool, input, matrices.back(), one.back().data(), outs, Epilogue::kStore);
+      }
+      std::vector<Product> products;
+      for (size_t i = 0; i < matrices.size(); ++i)
+        products.push_back({&matrices[i], many[i].data(), matrices[i].rows});
+      t->products(pool, input, products, Epilogue::kStore);
+      EXPECT_EQ(one, many);
+    }
+}
+
+TEST(Matmul, ZeroAndTinyRowsGiveZeroNotNan) {
+  TaskPool pool(1, false);
+  const auto data = random_matrix(WeightType::kQ8_0, 16, 64, 8);
+  for (const float value : {0.0f, 1e-38f, 1e-44f}) {
+    const std::vector<float> x(64, value);
+    for (const Table* t : fast_tables())
+      for (const float y : multiply(*t, pool, {WeightType::kQ8_0, 16, 64, data.data()}, x, 1))
+        EXPECT_EQ(y, 0.0f);
+  }
+}
+
+TEST(MatmulDeathTest, WrongShapesAbort) {
+  TaskPool pool(1, false);
+  const auto data = random_matrix(WeightType::kQ8_0, 16, 64, 8);
+  for (const Table* t : fast_tables()) {
+    const Matrix w = t->pack(pool, {WeightType::kQ8_0, 16, 64, data.data()});
+    Input input;
+    std::vector<float> x(96), y(16);
+    t->prepare(pool, x.data(), 1, 96, 96, input);
+    EXPECT_DEATH(t->matmul(pool, input, w, y.data(), 16, Epilogue::kStore), "64 columns, input 96");
+    EXPECT_DEATH(t->pack(pool, {WeightType::kQ8_0, 1, 33, data.data()}), "33 columns");
+    EXPECT_DEATH(t->unpack_row(w, 16, x.data()), "row 16 of 16");
+  }
+}
+
+TEST(Select, ByNameOrErrorThatSaysWhatToDo) {
+  EXPECT_STREQ((*select("ref"))->name, "ref");
+  for (const Table* t : fast_tables()) EXPECT_EQ(*select(t->name), t);
+  if (cpu::has_avx512()) {
+    EXPECT_STREQ((*select())->name, "avx512");
+  }
+  const auto unknown = select("amx9");
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().message, testing::HasSubstr("use ref, avx2 or avx512"));
+}
+
+}  // namespace
+}  // namespace reprise::kernels
