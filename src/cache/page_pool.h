@@ -64,7 +64,8 @@ class PagePool {
   uint32_t cached() const { return cached_; }        // held by the cache, perhaps by sequences as well
   uint32_t evictable() const { return evictable_; }  // held by the cache alone
   bool used_by_sequence(PageId id) const { return counts_[id].sequences > 0; }
-  uint32_t references(PageId id) const { return counts_[id].sequences + counts_[id].cache; }
+  bool shared(PageId id) const { return counts_[id].sequences + counts_[id].cache > 1; }
+  uint32_t cache_references(PageId id) const { return counts_[id].cache; }
 
   void check() const;  // aborts unless the counters agree with each other
 

@@ -1,0 +1,52 @@
+// The start weights are those of a small model on a small machine; the first steps correct them within a few
+// powers of ten.
+#include "sched/cost_model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace reprise {
+namespace {
+constexpr int kFastSteps = 4;
+constexpr double kFastRate = 1.0, kRate = 0.15;
+constexpr double kLargestCorrection = 2.0;  // of a ratio, once past the first steps
+}  // namespace
+
+CostModel::CostModel() : weights_{2e6, 1e6, 500, 30e3, 8} {}
+
+CostModel::Terms CostModel::counts(const StepWork& work) {
+  return {work.decode_rows > 0 ? 1.0 : 0.0, static_cast<double>(work.decode_rows),
+          static_cast<double>(work.decode_depth), work.prefill_token_layers, work.prefill_depth};
+}
+
+double CostModel::decode_ns(const StepWork& work) const {
+  const Terms x = counts(work);
+  return weights_[kStep] * x[kStep] + weights_[kRows] * x[kRows] + weights_[kRowDepth] * x[kRowDepth];
+}
+
+double CostModel::prefill_ns(const StepWork& work) const {
+  const Terms x = counts(work);
+  return weights_[kTokenLayers] * x[kTokenLayers] + weights_[kTokenLayerDepth] * x[kTokenLayerDepth];
+}
+
+double CostModel::token_layer_ns(uint32_t position) const {
+  return weights_[kTokenLayers] + weights_[kTokenLayerDepth] * position;
+}
+
+void CostModel::observe(const StepWork& work, Nanos elapsed) {
+  const double predicted = decode_ns(work) + prefill_ns(work);
+  if (predicted <= 0 || elapsed <= 0) return;
+  const bool fast = (work.decode_rows > 0 && decode_seen_ < kFastSteps) ||
+                    (work.prefill_token_layers > 0 && prefill_seen_ < kFastSteps);
+  decode_seen_ += work.decode_rows > 0;
+  prefill_seen_ += work.prefill_token_layers > 0;
+  double ratio = static_cast<double>(elapsed) / predicted;
+  if (!fast) ratio = std::clamp(ratio, 1 / kLargestCorrection, kLargestCorrection);
+  const double step = (fast ? kFastRate : kRate) * std::log(ratio);
+  const Terms x = counts(work);
+  Terms shares;
+  for (int i = 0; i < kTerms; ++i) shares[i] = weights_[i] * x[i] / predicted;
+  for (int i = 0; i < kTerms; ++i) weights_[i] *= std::exp(step * shares[i]);
+}
+
+}  // namespace reprise
