@@ -11,7 +11,9 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <atomic>
 #include <deque>
+#include <mutex>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -225,6 +227,8 @@ struct Engine::Loop final : EventSink {
     std::vector<RequestId> ids;
     for (const auto& [id, request] : live) ids.push_back(id);
     for (RequestId id : ids) scheduler.cancel(id, now());
+    while (step()) {  // the executor forgets chunks in flight
+    }
     CHECK(live.empty() && scheduler.idle(), "{} requests outlive the engine", live.size());
     scheduler.check();
     cache.check();

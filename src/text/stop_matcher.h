@@ -1,7 +1,6 @@
 // Finds stop strings in a stream of text pieces, also where a stop string spans pieces.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +9,7 @@ namespace reprise {
 
 class StopMatcher {
  public:
-  explicit StopMatcher(std::vector<std::string> stops);  // empty ones are ignored
+  explicit StopMatcher(std::vector<std::string> stops) : stops_(std::move(stops)) {}
 
   struct Match {
     std::string text;      // safe to show: cannot be part of a stop string any more
@@ -22,13 +21,8 @@ class StopMatcher {
   std::string finish();  // what was held back, when the generation ends without a match
 
  private:
-  struct Pattern {
-    std::string text;
-    std::vector<uint32_t> border;  // [i]: length of the longest proper border of text[0..i]
-    size_t matched = 0;            // the longest prefix of `text` that the stream ends with
-  };
-  std::vector<Pattern> patterns_;
-  std::string held_;  // the end of the stream that may begin a stop string: max of `matched` bytes
+  std::vector<std::string> stops_;
+  std::string held_;
 };
 
 }  // namespace reprise

@@ -110,6 +110,18 @@ double sum(std::span<const float> weights) {
   return sum;
 }
 
+double sum_at_least(std::span<const float> weights, float least) {
+  double sum = 0;
+  float kept[kSumBlock];
+  for (size_t begin = 0; begin < weights.size(); begin += kSumBlock) {
+    const size_t size = std::min(kSumBlock, weights.size() - begin);
+    const float* x = weights.data() + begin;
+    for (size_t i = 0; i < size; ++i) kept[i] = x[i] >= least ? x[i] : 0.0f;
+    sum += sum_block(kept, size);
+  }
+  return sum;
+}
+
 void select_top(std::span<const float> row, size_t k, std::vector<Candidate>& out) {
   out.clear();
   if (k == 0) return;

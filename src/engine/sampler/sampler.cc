@@ -127,27 +127,29 @@ double Sampler::keep_top_p(std::span<const float> values, std::span<float> weigh
   for (size_t i = 0; i < values.size(); ++i)
     if (weights[i] > 0 && weights[i] >= floor) nucleus_.push_back({static_cast<TokenId>(i), values[i]});
 
+  // Bisection: the nucleus ends in (low, high], `mass` is that of the elements before `low`.
+  const auto at = [&](size_t i) { return nucleus_.begin() + static_cast<ptrdiff_t>(i); };
+  size_t low = 0, high = nucleus_.size();
   double mass = 0;
-  size_t kept = 0;
-  for (size_t piece = 256; kept < nucleus_.size(); piece *= 4) {
-    const auto first = nucleus_.begin() + static_cast<ptrdiff_t>(kept);
-    const auto last = first + static_cast<ptrdiff_t>(std::min(piece, nucleus_.size() - kept));
-    if (last != nucleus_.end()) std::nth_element(first, last, nucleus_.end(), before);
-    std::sort(first, last, before);
-    auto next = first;
-    while (next != last && (kept == 0 || mass < top_p * total)) {
-      mass += weights[next->token];
-      ++next, ++kept;
+  while (high - low > 1) {
+    const size_t middle = low + (high - low) / 2;
+    std::nth_element(at(low), at(middle), at(high), before);
+    double half = 0;
+    for (auto i = at(low); i != at(middle); ++i) half += weights[i->token];
+    if (mass + half >= top_p * total) {
+      high = middle;
+    } else {
+      low = middle;
+      mass += half;
     }
-    if (next != last) break;
   }
-  nucleus_.resize(kept);
 
   // Everything else loses its weight.
+  nucleus_.resize(high);
   for (Candidate& candidate : nucleus_) candidate.logit = weights[candidate.token];
   std::fill(weights.begin(), weights.end(), 0.0f);
   for (const Candidate& candidate : nucleus_) weights[candidate.token] = candidate.logit;
-  return mass;
+  return sum(weights);
 }
 
 void Sampler::fill_logprobs(const SamplingParams& params, SampledToken& result) {
