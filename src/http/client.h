@@ -14,18 +14,11 @@
 #include "base/clock.h"
 #include "base/result.h"
 #include "http/headers.h"
+#include "http/url.h"
 
 namespace reprise::http {
 
 namespace asio = boost::asio;
-
-struct Url {
-  std::string host;  // "::1" without brackets
-  uint16_t port = 80;
-  std::string path = "";  // prefix of all targets, no slash at its end: "" or "/base"
-};
-// "http://host[:port][/path]", or the same without "http://". https is refused by name.
-Result<Url> parse_url(std::string_view text);
 
 struct ClientRequest {
   std::string method = "GET";

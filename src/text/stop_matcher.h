@@ -1,6 +1,7 @@
 // Finds stop strings in a stream of text pieces, also where a stop string spans pieces.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,7 +10,7 @@ namespace reprise {
 
 class StopMatcher {
  public:
-  explicit StopMatcher(std::vector<std::string> stops) : stops_(std::move(stops)) {}
+  explicit StopMatcher(std::vector<std::string> stops);  // empty ones are ignored
 
   struct Match {
     std::string text;      // safe to show: cannot be part of a stop string any more
@@ -21,8 +22,13 @@ class StopMatcher {
   std::string finish();  // what was held back, when the generation ends without a match
 
  private:
-  std::vector<std::string> stops_;
-  std::string held_;
+  struct Pattern {
+    std::string text;
+    std::vector<uint32_t> border;  // [i]: length of the longest proper border of text[0..i]
+    size_t matched = 0;            // the longest prefix of `text` that the stream ends with
+  };
+  std::vector<Pattern> patterns_;
+  std::string held_;  // the end of the stream that may begin a stop string: max of `matched` bytes
 };
 
 }  // namespace reprise

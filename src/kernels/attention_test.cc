@@ -1,0 +1,260 @@
+// Attention of every table: values against the oracle within what bf16 keys and values cost, bits against
+// itself for any slicing, batch and thread count, and indifference to what lies past a row's own position.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernels/cpu/tables.h"
+#include "kernels/table.h"
+
+namespace reprise::kernels {
+namespace {
+
+std::vector<const Table*> fast_tables() {
+  std::vector<const Table*> tables;
+  if (cpu::has_avx2()) tables.push_back(&cpu::avx2_table());
+  if (cpu::has_avx512()) tables.push_back(&cpu::avx512_table());
+  return tables;
+}
+std::vector<const Table*> all_tables() {
+  auto tables = fast_tables();
+  tables.push_back(&ref_table());
+  return tables;
+}
+
+// One sequence: its queries, keys and values in fp32, and pages that are NaN until written.
+struct Sequence {
+  const Table& t;
+  TaskPool& pool;
+  KvShape shape;
+  uint32_t heads, length;
+  std::vector<float> q, k, v;
+  std::vector<Buffer> memory;
+  std::vector<std::byte*> pages;
+  Buffer scratch;
+
+  Sequence(const Table& table, TaskPool& p, KvShape s, uint32_t query_heads, uint32_t tokens,
+           uint32_t seed = 1)
+      : t(table), pool(p), shape(s), heads(query_heads), length(tokens) {
+    std::mt19937 random(seed);
+    std::normal_distribution<float> normal;
+    q.resize(size_t{tokens} * heads * s.head_dim);
+    k.resize(size_t{tokens} * s.kv_heads * s.head_dim);
+    v.resize(k.size());
+    for (auto* values : {&q, &k, &v})
+      for (float& x : *values) x = normal(random);
+    for (uint32_t at = 0; at < tokens; at += s.page_tokens) {
+      Buffer& page = memory.emplace_back(t.kv_page_bytes(s));
+      std::memset(page.data(), 0xff, page.size());  // NaN in bf16 and in fp32
+      pages.push_back(page.data());
+    }
+  }
+  size_t q_ld() const { return size_t{heads} * shape.head_dim; }
+  size_t kv_ld() const { return size_t{shape.kv_heads} * shape.head_dim; }
+
+  void write(uint32_t begin, uint32_t end, uint32_t layer = 0) {
+    const Slice slice{0, end - begin, begin, pages};
+    t.kv_write(pool, shape, layer, {&slice, 1}, &k[begin * kv_ld()], &v[begin * kv_ld()], kv_ld());
+  }
+  std::vector<float> attend(uint32_t begin, uint32_t end, uint32_t layer = 0) {
+    std::vector<float> out((end - begin) * q_ld());
+    const Slice slice{0, end - begin, begin, pages};
+    t.attention(pool, {&shape,
+                       layer,
+                       heads,
+                       1.0f / std::sqrt(static_cast<float>(shape.head_dim)),
+                       {&slice, 1},
+                       &q[begin * q_ld()],
+                       q_ld(),
+                       out.data(),
+                       q_ld(),
+                       &scratch});
+    return out;
+  }
+  std::vector<float> run(uint32_t begin, uint32_t end) {
+    write(begin, end);
+    return attend(begin, end);
+  }
+};
+
+void expect_same_bits(const std::vector<float>& a, const float* b, const std::string& what) {
+  ASSERT_EQ(std::memcmp(a.data(), b, a.size() * sizeof(float)), 0) << what;
+}
+
+TEST(Attention, AgreesWithRefForManyShapes) {
+  TaskPool pool(2, false);
+  struct Case {
+    uint32_t page, kv_heads, heads, dim, length;
+  };
+  for (const Case& c :
+       {Case{16, 1, 1, 64, 1}, Case{16, 3, 9, 64, 300}, Case{64, 2, 8, 128, 700}, Case{512, 1, 5, 32, 1100},
+        Case{32, 2, 2, 80, 140}, Case{16, 1, 64, 16, 40}, Case{128, 2, 4, 6, 600}, Case{64, 1, 7, 256, 90}}) {
+    const KvShape shape{c.page, 2, c.kv_heads, c.dim};
+    Sequence oracle(ref_table(), pool, shape, c.heads, c.length);
+    oracle.write(0, c.length, 1);
+    const auto expected = oracle.attend(0, c.length, 1);
+    for (const Table* t : fast_tables()) {
+      Sequence s(*t, pool, shape, c.heads, c.length);
+      s.write(0, c.length, 1);
+      const auto actual = s.attend(0, c.length, 1);
+      for (size_t i = 0; i < actual.size(); ++i)
+        // bf16 rounds K and V by 2^-9: scores (about N(0, 1)) move by a few 1e-3, and so do averages of V.
+        ASSERT_NEAR(actual[i], expected[i], 0.03)
+            << t->name << " dim " << c.dim << " heads " << c.heads << " at " << i;
+      double error = 0, size = 0;
+      for (size_t i = 0; i < actual.size(); ++i) {
+        error += std::pow(actual[i] - expected[i], 2);
+        size += std::pow(expected[i], 2);
+      }
+      EXPECT_LT(std::sqrt(error / size), 4e-3) << t->name << " dim " << c.dim;
+    }
+  }
+}
+
+TEST(Attention, IsExactForValuesThatBf16Holds) {
+  TaskPool pool(2, false);
+  const KvShape shape{16, 1, 2, 32};
+  Sequence oracle(ref_table(), pool, shape, 4, 600);
+  for (auto* values : {&oracle.k, &oracle.v})
+    for (float& x : *values) x = std::round(x * 16) / 16;
+  const auto expected = oracle.run(0, 600);
+  for (const Table* t : fast_tables()) {
+    Sequence s(*t, pool, shape, 4, 600);
+    s.k = oracle.k;
+    s.v = oracle.v;
+    const auto actual = s.run(0, 600);
+    for (size_t i = 0; i < actual.size(); ++i)
+      ASSERT_NEAR(actual[i], expected[i], 3e-6) << t->name << " at " << i;
+  }
+}
+
+TEST(Attention, ARowIsTheSameBitsForAnySlicing) {
+  TaskPool pool(2, false), alone(1, false);
+  const KvShape shape{64, 1, 3, 64};
+  const uint32_t length = 1600;
+  for (const Table* t : all_tables()) {
+    const bool slow = t == &ref_table();
+    Sequence whole(*t, pool, shape, 9, length);
+    const auto expected = whole.run(0, length);
+    for (const uint32_t chunk : {1u, 4u, 7u, 16u, 64u, 512u}) {
+      if (slow && chunk != 64) continue;
+      Sequence s(*t, chunk == 7 ? alone : pool, shape, 9, length);
+      // A decode a token would take long from the start: begin near the borders of pages and of the 512
+      // split.
+      for (const uint32_t start : {0u, 500u, 1020u, 1530u}) {
+        const uint32_t end = std::min(length, start + std::max(40u, 2 * chunk));
+        s.write(0, start);
+        for (uint32_t at = start; at < end; at += chunk) {
+          const auto part = s.run(at, std::min(end, at + chunk));
+          expect_same_bits(part, &expected[at * s.q_ld()],
+                           std::string(t->name) + " chunk " + std::to_string(chunk));
+        }
+      }
+    }
+  }
+}
+
+TEST(Attention, ABatchOfSequencesIsTheSameBitsAsEachAlone) {
+  TaskPool pool(2, false);
+  const KvShape shape{32, 1, 2, 64};
+  for (const Table* t : all_tables()) {
+    // Begin and end of each sequence's rows in the batch: prefill chunks and decodes, deep and shallow.
+    const std::pair<uint32_t, uint32_t> ranges[] = {{2100, 2101}, {0, 1}, {700, 760}, {511, 513}, {0, 33}};
+    std::vector<Sequence> sequences;
+    std::vector<std::vector<float>> expected;
+    std::vector<float> q, k, v;
+    std::vector<Slice> slices;
+    uint32_t rows = 0;
+    for (const auto& [begin, end] : ranges) {
+      Sequence& s = sequences.emplace_back(*t, pool, shape, 6, end, end);
+      if (begin > 0) s.write(0, begin);
+      expected.push_back(s.run(begin, end));
+      q.insert(q.end(), s.q.begin() + begin * s.q_ld(), s.q.begin() + end * s.q_ld());
+      k.insert(k.end(), s.k.begin() + begin * s.kv_ld(), s.k.begin() + end * s.kv_ld());
+      v.insert(v.end(), s.v.begin() + begin * s.kv_ld(), s.v.begin() + end * s.kv_ld());
+      rows += end - begin;
+    }
+    uint32_t first = 0;
+    for (size_t i = 0; i < sequences.size(); ++i) {
+      const auto& [begin, end] = ranges[i];
+      slices.push_back({first, end - begin, begin, sequences[i].pages});
+      first += end - begin;
+    }
+    const size_t q_ld = sequences[0].q_ld(), kv_ld = sequences[0].kv_ld();
+    t->kv_write(pool, shape, 0, slices, k.data(), v.data(), kv_ld);
+    std::vector<float> out(rows * q_ld);
+    Buffer scratch;
+    t->attention(pool, {&shape, 0, 6, 0.125f, slices, q.data(), q_ld, out.data(), q_ld, &scratch});
+    size_t at = 0;
+    for (const auto& e : expected) {
+      expect_same_bits(e, &out[at], t->name);
+      at += e.size();
+    }
+  }
+}
+
+// Pages come from other requests: whatever follows a row's own position must not reach it, not even as 0 *
+// NaN.
+TEST(Attention, GarbagePastARowNeverMatters) {
+  TaskPool pool(2, false);
+  const KvShape shape{16, 1, 1, 48};
+  const float poison[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                          3e38f};
+  for (const Table* t : all_tables())
+    for (const uint32_t length : {1u, 2u, 15u, 17u, 130u, 513u, 640u}) {
+      Sequence clean(*t, pool, shape, 4, length);
+      const auto expected = clean.run(0, length);  // past `length` the page is all NaN already
+      for (const float x : expected) ASSERT_TRUE(std::isfinite(x)) << t->name << " length " << length;
+      for (const float bad : poison) {
+        Sequence s(*t, pool, shape, 4, length);
+        // The last three tokens are poison: rows before them must not see it though they share tiles and
+        // blocks.
+        const uint32_t from = length > 3 ? length - 3 : length;
+        std::fill(s.k.begin() + from * s.kv_ld(), s.k.end(), bad);
+        std::fill(s.v.begin() + from * s.kv_ld(), s.v.end(), bad);
+        const auto actual = s.run(0, length);
+        ASSERT_EQ(std::memcmp(actual.data(), expected.data(), from * s.q_ld() * 4), 0)
+            << t->name << " " << length;
+      }
+    }
+}
+
+TEST(Attention, LargeScoresNeitherOverflowNorVanish) {
+  TaskPool pool(2, false);
+  const KvShape shape{16, 1, 1, 16};
+  for (const Table* t : all_tables())
+    for (const float size : {1e3f, -1e3f, 1e10f}) {
+      Sequence s(*t, pool, shape, 1, 1100);
+      for (uint32_t i = 0; i < s.length; ++i)
+        for (uint32_t d = 0; d < 16; ++d) {
+          s.q[i * 16 + d] = d == 0 ? size : 0;
+          s.k[i * 16 + d] = d == 0 ? (i == 700 ? 4.0f : 1.0f) : 0;
+          s.v[i * 16 + d] = i == 700 ? 2.0f : 1.0f;
+        }
+      const auto out = s.run(0, s.length);
+      EXPECT_FLOAT_EQ(out[699 * 16], 1.0f) << t->name;
+      EXPECT_FLOAT_EQ(out[1099 * 16], size > 0 ? 2.0f : 1.0f) << t->name;
+    }
+}
+
+TEST(AttentionDeathTest, WrongShapesAbort) {
+  TaskPool pool(1, false);
+  for (const Table* t : fast_tables()) {
+    Sequence s(*t, pool, {16, 1, 1, 16}, 1, 20);
+    EXPECT_DEATH(s.write(0, 40), "need more than 2 pages");
+    EXPECT_DEATH(s.attend(0, 10, 1), "layer 1 of 1");
+    s.heads = 3;
+    s.shape.kv_heads = 2;
+    EXPECT_DEATH(s.attend(0, 1), "3 heads over 2 kv heads");
+    s.shape = {24, 1, 1, 16};
+    EXPECT_DEATH(s.write(0, 1), "pages of 24 tokens");
+  }
+}
+
+}  // namespace
+}  // namespace reprise::kernels

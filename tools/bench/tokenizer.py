@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""The tokenizer beside Hugging Face's:  tokenizer.py BUILD_DIR
+
+Encodes at least 20 MB of distinct source code found on this machine, cold (a new tokenizer each time), on one core, with
+every vocabulary at hand: ours (tokenizer_bench) and the `tokenizers` library given the same vocabulary, merges and
+pre-tokenizer (its fastest call, without offsets), in turns. Times are CPU time of the one core. Both must give the same ids. Prints a table, writes BUILD_DIR/bench/tokenizer.json, and exits 1
+when a row falls short of 20 MB/s or the ids differ.
+"""
+import hashlib, json, os, pathlib, re, statistics, struct, subprocess, sys, time, venv
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "reprise"
+SHARED = ROOT.parent / "shared" / "tokenizers"
+CORPUS_BYTES = 24_000_000
+WANTED = 20.0  # MB/s, one core
+ROUNDS = 3
+SUFFIXES = {".py", ".h", ".hpp", ".c", ".cc", ".cpp", ".js", ".sh", ".pl", ".pm", ".rs", ".go", ".java", ".ts"}
+SOURCES = ["/usr/lib/python3", "/usr/lib/python3.11", sys.prefix + "/lib", "/usr/include", "/root/.pyenv", "/usr/share/perl", "/usr/lib/gcc"]
+
+
+def ensure_packages():
+    """Runs this script again in a virtual environment that has `tokenizers` and `gguf`."""
+    home = CACHE / "venv-tokenizer"
+    python = home / "bin" / "python"
+    if pathlib.Path(sys.prefix) == home:
+        return
+    if not python.exists():
+        venv.create(home, with_pip=True)
+    have = subprocess.run([python, "-c", "import tokenizers, gguf"], capture_output=True).returncode == 0
+    if not have:
+        subprocess.run([python, "-m", "pip", "install", "-q", "tokenizers", "gguf"], check=True)
+    os.execv(python, [str(python), *sys.argv])
+
+
+def corpus():
+    """Distinct files of source code, up to CORPUS_BYTES, in a fixed order that mixes the places they come from."""
+    seen, documents, size = set(), [], 0
+    places = []
+    for place in SOURCES:
+        files = [p for p in pathlib.Path(place).rglob("*") if p.suffix in SUFFIXES] if os.path.isdir(place) else []
+        files.sort(key=lambda p: hashlib.sha256(str(p).encode()).digest())
+        places.append(iter(files))
+    while places and size < CORPUS_BYTES:
+        for place in list(places):
+            path = next(place, None)
+            if path is None:
+                places.remove(place)
+                continue
+            try:
+                data = path.read_bytes()
+                data.decode("utf-8")
+            except (OSError, UnicodeDecodeError):
+                continue
+            digest = hashlib.sha256(data).digest()
+            if not 200 <= len(data) <= 400_000 or digest in seen:
+                continue
+            seen.add(digest)
+            documents.append(data)
+            size += len(data)
+    if size < 20_000_000:
+        sys.exit(f"only {size} bytes of source code found under {', '.join(SOURCES)}; 20 MB are needed")
+    return documents
+
+
+def vocabularies():
+    """(name, path of a GGUF file): those of the shared test data, unpacked, and the default model's."""
+    found = []
+    unpacked = CACHE / "vocabularies"
+    unpacked.mkdir(parents=True, exist_ok=True)
+    for packed in sorted(SHARED.glob("*.gguf.zst")):
+        path = unpacked / packed.stem
+        if not path.exists():
+            subprocess.run(["zstd", "-dqf", packed, "-o", path], check=True)
+        found.append((packed.name.removesuffix(".gguf.zst"), path))
+    for model in sorted((CACHE / "models").glob("SmolLM2*.gguf"))[:1]:
+        found.insert(0, ("SmolLM2", model))
+    if not found:
+        sys.exit("no vocabulary found: run `./dev serve` once for the default model's")
+    return found
+
+
+def read_vocabulary(path):
+    from gguf import GGUFReader
+
+    fields = GGUFReader(path).fields
+    get = lambda key: fields[f"tokenizer.ggml.{key}"].contents()
+    return {key: get(key) for key in ("model", "pre", "tokens", "token_type", "merges")}
+
+
+def dump(vocabulary, path):
+    """The plain format that tokenizer_bench reads."""
+    tokens = [f"{kind} {text}" for kind, text in zip(vocabulary["token_type"], vocabulary["tokens"])]
+    if any("\n" in line for line in tokens):
+        sys.exit(f"{path}: a token contains a line break")
+    head = [vocabulary["model"], vocabulary["pre"], str(len(tokens)), str(len(vocabulary["merges"]))]
+    path.write_text("\n".join(head + tokens + vocabulary["merges"]) + "\n", encoding="utf-8")
+
+
+def hf_pre_tokenizer(pre):
+    from tokenizers import Regex, pre_tokenizers as pt
+
+    split = lambda pattern: pt.Split(Regex(pattern), "isolated")
+    gpt4 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|%s| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+    plain = pt.ByteLevel(add_prefix_space=False, use_regex=False)
+    gpt2 = pt.ByteLevel(add_prefix_space=False, use_regex=True)
+    ideographs = split("[一-龥ࠀ-一가-퟿]+")
+    if pre == "gpt-2":
+        return gpt2
+    if pre == "smollm":
+        return pt.Sequence([pt.Digits(individual_digits=True), gpt2])
+    if pre == "llama-bpe":
+        return pt.Sequence([split(gpt4 % r"\p{N}{1,3}"), plain])
+    if pre == "qwen2":
+        return pt.Sequence([split(gpt4 % r"\p{N}"), plain])
+    if pre == "deepseek-coder":
+        return pt.Sequence([split(r"[\r\n]"), split(r"\s?\p{L}+"), split(r"\s?\p{P}+"), ideographs,
+                            pt.Digits(individual_digits=True), plain])
+    if pre == "deepseek-llm":
+        ranges = (ROOT / "src/text/tokenizer/deepseek_classes.h").read_text()
+        words = ranges.split("kDeepseekWordRanges[] = {", 1)[1].split("};", 1)[0]
+        letters = "".join(f"\\x{{{a}}}-\\x{{{b}}}" for a, b in re.findall(r"0x([0-9A-F]+), 0x([0-9A-F]+)", words))
+        return pt.Sequence([split(r"[\r\n]"), split(rf"\s?[{letters}]+"),
+                            split(r"\s?[!-/:-~\x{ff01}-\x{ff0f}\x{ff1a}-\x{ff5e}\x{2018}-\x{201f}\x{3000}-\x{3002}]+"), split(r"\s+$"), ideographs,
+                            pt.Digits(individual_digits=True), plain])
+    sys.exit(f"no Hugging Face pre-tokenizer known for {pre}")
+
+
+def hf_tokenizer(vocabulary):
+    """Hugging Face's BPE over the same data; the ids of added tokens are those of the vocabulary."""
+    from tokenizers import AddedToken, Tokenizer, models
+
+    kinds, tokens = vocabulary["token_type"], vocabulary["tokens"]
+    vocab = {text: i for i, text in enumerate(tokens)}
+    merges = [tuple(merge.split(" ", 1)) for merge in vocabulary["merges"]]
+    bpe = models.BPE(vocab=vocab, merges=merges, ignore_merges=vocabulary["pre"] == "llama-bpe")
+    tokenizer = Tokenizer(bpe)
+    tokenizer.pre_tokenizer = hf_pre_tokenizer(vocabulary["pre"])
+    added = [AddedToken(text, special=kind == 3, normalized=False) for text, kind in zip(tokens, kinds) if kind in (3, 4)]
+    tokenizer.add_tokens(added)
+    return tokenizer
+
+
+class Ours:
+    def __init__(self, build, vocabulary, corpus, core):
+        self.process = subprocess.Popen(["taskset", "-c", str(core), build / "src/text/tokenizer_bench", vocabulary, corpus],
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def run(self):
+        self.process.stdin.write("run\n")
+        self.process.stdin.flush()
+        return json.loads(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def run_hf(vocabulary, texts, size):
+    tokenizer = hf_tokenizer(vocabulary)
+    start = time.process_time()
+    encoded = tokenizer.encode_batch_fast(texts, add_special_tokens=False)
+    seconds = time.process_time() - start
+    digest, count = hashlib.sha256(), 0
+    for ids in (encoding.ids for encoding in encoded):
+        digest.update(struct.pack(f"<{len(ids)}i", *ids))
+        count += len(ids)
+    return {"seconds": seconds, "bytes": size, "tokens": count, "hash": digest.hexdigest()}
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    ensure_packages()
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    os.environ["RAYON_NUM_THREADS"] = "1"
+    build = pathlib.Path(sys.argv[1]).resolve()
+    folder = build / "bench"
+    folder.mkdir(parents=True, exist_ok=True)
+    core = max(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {core})
+
+    documents = corpus()
+    texts = [data.decode("utf-8") for data in documents]
+    size = sum(map(len, documents))
+    (folder / "corpus").write_bytes(b"".join(b"%d\n%s" % (len(data), data) for data in documents))
+    print(f"{len(documents)} distinct files of source code, {size / 1e6:.1f} MB; core {core}; cold; median of {ROUNDS}")
+    print(f"{'vocabulary':16}{'ours MB/s':>11}{'wanted':>8}{'HF MB/s':>9}{'ratio':>7}{'tokens':>11}  ids")
+    rows = []
+    for name, path in vocabularies():
+        vocabulary = read_vocabulary(path)
+        dump(vocabulary, folder / f"{name}.vocabulary")
+        ours = Ours(build, folder / f"{name}.vocabulary", folder / "corpus", core)
+        mine, theirs = [], []
+        for _ in range(ROUNDS):
+            mine.append(ours.run())
+            theirs.append(run_hf(vocabulary, texts, size))
+        ours.close()
+        same = {r["hash"] for r in mine} == {r["hash"] for r in theirs}
+        speed, peer = (size / 1e6 / statistics.median(r["seconds"] for r in runs) for runs in (mine, theirs))
+        ok = same and speed >= WANTED
+        rows.append({"name": f"tokenizer {name}", "value": round(speed, 2), "unit": "MB/s", "wanted": WANTED, "ok": ok,
+                     "peer": "tokenizers", "peer_value": round(peer, 2), "output_hash": mine[0]["hash"]})
+        ids = f"same {mine[0]['hash'][:12]}" if same else f"DIFFERENT {mine[0]['tokens']} != {theirs[0]['tokens']}"
+        print(f"{name:16}{speed:11.1f}{WANTED:8.0f}{peer:9.2f}{speed / peer:7.1f}{mine[0]['tokens']:11}  {ids}"
+              + ("" if ok else "  SHORT"), flush=True)
+    (folder / "tokenizer.json").write_text(json.dumps(rows, indent=1) + "\n")
+    sys.exit(0 if all(row["ok"] for row in rows) else 1)
+
+
+if __name__ == "__main__":
+    main()
