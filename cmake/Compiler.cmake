@@ -7,7 +7,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(reprise_flags INTERFACE -fcoroutines)
   # GCC 12 reports these on correct std::variant, std::optional and coroutine code once it has inlined it.
   target_compile_options(reprise_flags INTERFACE -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds
-                         -Wno-restrict -Wno-dangling-pointer -Wno-stringop-overread)
+                         -Wno-restrict -Wno-dangling-pointer -Wno-stringop-overread -Wno-mismatched-new-delete)
 endif()
 
 find_program(CCACHE ccache)
