@@ -46,6 +46,12 @@ void CostModel::observe(const StepWork& work, Nanos elapsed) {
   const Terms x = counts(work);
   Terms shares;
   for (int i = 0; i < kTerms; ++i) shares[i] = weights_[i] * x[i] / predicted;
+  // What a mixed step takes beyond prediction is prefill's: decode is known from steps of its own (the
+  // scheduler sees to it that there are some). To blame decode for slow prefill would raise the budget for
+  // prefill.
+  if (decode_alone_seen_ && work.prefill_token_layers > 0)
+    shares[kStep] = shares[kRows] = shares[kRowDepth] = 0;
+  decode_alone_seen_ |= work.prefill_token_layers == 0;
   for (int i = 0; i < kTerms; ++i) weights_[i] *= std::exp(step * shares[i]);
 }
 

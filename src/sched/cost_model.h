@@ -47,7 +47,8 @@ class CostModel {
   using Terms = std::array<double, kTerms>;
   static Terms counts(const StepWork& work);
 
-  Terms weights_;                           // ns
+  Terms weights_;  // ns
+  bool decode_alone_seen_ = false;
   int decode_seen_ = 0, prefill_seen_ = 0;  // steps with such work: the first ones teach fast
 };
 

@@ -18,11 +18,13 @@
 namespace reprise {
 namespace {
 
-constexpr double kMostDebt = 4096;       // tokens
-constexpr double kLeastAgeing = 64;      // tokens per second
-constexpr uint32_t kMostOpenChunks = 4;  // the executor keeps activations for each
-constexpr uint32_t kSmallestSlice = 32;  // tokens: below it a slice costs more than its tokens
-constexpr double kSmallestShare = 0.25;  // of a step's budget: less is not worth another item
+constexpr double kMostDebt = 4096;        // tokens
+constexpr double kAgeingShare = 0.125;    // of the prefill speed
+constexpr double kLeastAgeing = 64;       // tokens per second
+constexpr uint32_t kMostOpenChunks = 4;   // the executor keeps activations for each
+constexpr uint32_t kSmallestSlice = 32;   // tokens: below it a slice costs more than its tokens
+constexpr double kSmallestShare = 0.25;   // of a step's budget: less is not worth another item
+constexpr uint32_t kMostMixedSteps = 40;  // then one of decode alone, so that its cost stays known
 constexpr Nanos kEstimateLife = 50 * kMillisecond;
 constexpr int kEstimatesPerStep = 16;
 constexpr Nanos kLeastWait = 100 * kMillisecond;  // for another's prefix
@@ -53,6 +55,12 @@ void Scheduler::State::plan_prefill(Nanos now) {
   const double total = !config.pace ? INFINITY
                        : alone      ? static_cast<double>(config.longest_step)
                                     : config.prefill_share * cost.decode_ns(decodes);
+  if (alone || !config.pace) {
+    mixed_steps = 0;
+  } else if (mixed_steps++ >= kMostMixedSteps) {
+    mixed_steps = 0;
+    return;
+  }
   double budget = total;
   const uint32_t decode_rows = static_cast<uint32_t>(items.size());
   uint32_t rows = config.max_rows - decode_rows;
@@ -87,7 +95,7 @@ void Scheduler::State::plan_prefill(Nanos now) {
 std::vector<Scheduler::State::Candidate> Scheduler::State::prefill_order(Nanos now) {
   std::vector<Candidate> order;
   const double tokens_per_s = 1e9 / (cost.token_layer_ns(0) * config.layers);
-  const double ageing = std::max(kLeastAgeing, 0.5 * tokens_per_s);
+  const double ageing = std::max(kLeastAgeing, kAgeingShare * tokens_per_s);
   const uint64_t least_served = ledger.least_served();
   int estimates = kEstimatesPerStep;
   for (auto& [id, sequence] : sequences) {
@@ -209,15 +217,17 @@ std::optional<Scheduler::State::Item> Scheduler::State::size_item(const Sequence
     item.layer_begin = run.chunk->layer;
     const uint32_t left = config.layers - item.layer_begin;
     if (config.pace) {
-      item.layer_end =
-          item.layer_begin + static_cast<uint32_t>(std::clamp(token_layers / tokens + 0.3, 1.0, 1.0 * left));
+      const double layers =
+          1.1 * token_layers / tokens + 0.1;  // rather a little more than a remainder for later
+      item.layer_end = item.layer_begin + static_cast<uint32_t>(std::clamp(layers, 1.0, 1.0 * left));
     }
   } else {
     uint32_t tokens = std::min({target - run.computed, config.chunk_tokens, config.max_rows / 2, rows_left});
     if (config.pace && token_layers < static_cast<double>(tokens) * config.layers) {
-      // As many tokens as possible through a whole number of layers.
-      uint32_t layers = std::max(1u, static_cast<uint32_t>(std::ceil(token_layers / tokens)));
-      layers = std::min(layers, config.layers);
+      // As many tokens as possible, through slices of equal height.
+      const double fewest = std::clamp(std::ceil(token_layers / tokens), 1.0, 1.0 * config.layers);
+      const uint32_t slices = std::max(1u, config.layers / static_cast<uint32_t>(fewest));
+      const uint32_t layers = (config.layers + slices - 1) / slices;
       const double fitting = std::max(token_layers / layers, 1.0 * kSmallestSlice);
       tokens = static_cast<uint32_t>(std::min(fitting, 1.0 * tokens));
       item.layer_end = layers;

@@ -50,7 +50,7 @@ struct SchedulerConfig {
   // advances by exactly that many layers. Both are for tests of invariance.
   bool pace = true;
   uint32_t slice_layers = 0;
-  double prefill_share = 1.8;               // with decodes running: prefill time of a step / its decode time
+  double prefill_share = 2.0;               // with decodes running: prefill time of a step / its decode time
   Nanos longest_step = 250 * kMillisecond;  // without: about how long a prefill step may take
 };
 
@@ -84,7 +84,7 @@ class Scheduler {
   // The outcome of the batch from the last plan(), one result per item.
   void commit(const StepResult& result, Nanos now);
 
-  bool idle() const;  // no unfinished request, nothing to plan
+  bool idle() const;  // no unfinished request (a last plan() may still have `abandoned` to tell)
   Stats stats() const;
   void check() const;  // aborts unless every invariant holds; for tests
 

@@ -86,6 +86,7 @@ struct Scheduler::State {
   std::vector<Item> items;
   std::vector<Copy> copies;
   StepWork work;
+  uint32_t mixed_steps = 0;          // since the last step of decode alone
   std::vector<RequestId> abandoned;  // to be told to the executor with the next batch
 
   // Recent prefill speed: tokens through all layers, and the time of the steps they were in, both fading.

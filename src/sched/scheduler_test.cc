@@ -1,0 +1,326 @@
+#include "sched/scheduler.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "sched/cost_model.h"
+#include "sched/session_ledger.h"
+#include "sched/testing/simulated_world.h"
+
+namespace reprise::testing {
+namespace {
+
+Scenario small(uint32_t pages = 400) {
+  return {"small", {8, {{KvKind::kFull, 0, 1}}}, {pages}, 64, true, 0, 256, 32, false};
+}
+
+std::vector<TokenId> tokens(size_t count, uint64_t seed) {
+  std::vector<TokenId> result;
+  std::mt19937_64 random(seed);
+  while (result.size() < count) result.push_back(static_cast<TokenId>(random() % kVocabulary));
+  return result;
+}
+Generation generation(std::vector<TokenId> prompt, uint32_t max_tokens, uint64_t session = 0) {
+  Generation g;
+  g.prompt = std::move(prompt);
+  g.max_tokens = max_tokens;
+  g.session = session;
+  return g;
+}
+
+TEST(Scheduler, RefusesWhatCanNeverRun) {
+  World world(small(10));
+  auto refuse = [&](Generation g) { return world.scheduler->add(99, std::move(g), 0); };
+  EXPECT_EQ(refuse(generation({}, 1)).error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(refuse(generation({1}, 0)).error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(refuse(generation(tokens(80, 1), 2)).error().kind, ErrorKind::kTooLarge);
+  EXPECT_TRUE(world.scheduler->idle());
+  EXPECT_TRUE(world.add(1, generation(tokens(80, 1), 1))) << "exactly all pages";
+  world.drain();
+  EXPECT_EQ(world.sink.outcomes[1].finished->reason, FinishReason::kLength);
+}
+
+TEST(Scheduler, CancelEndsWithinTheStepAlsoInTheMiddleOfLayers) {
+  Scenario scenario = small();
+  scenario.slice_layers = 1;
+  World world(scenario);
+  world.add(1, generation(tokens(30, 1), 5));
+  world.add(2, generation(tokens(30, 2), 5));
+  EXPECT_TRUE(world.step());
+  EXPECT_EQ(world.executor->open_chunks(), 2u);
+  world.scheduler->cancel(1, world.now);  // not in flight: now
+  EXPECT_EQ(world.sink.outcomes[1].finished->reason, FinishReason::kCancelled);
+  world.step([&](const Batch& batch) {
+    EXPECT_EQ(batch.abandoned, std::vector<RequestId>{1});
+    world.scheduler->cancel(2, world.now);
+    EXPECT_FALSE(world.sink.outcomes[2].finished) << "its pages are being written";
+  });
+  EXPECT_EQ(world.sink.outcomes[2].finished->reason, FinishReason::kCancelled);
+  world.expect_all_pages_free_or_cached();
+}
+
+TEST(Scheduler, AFailedItemEndsOnlyItsSequence) {
+  World world(small());
+  world.add(1, generation(tokens(5, 1), 8));
+  world.add(2, generation(tokens(5, 2), 8));
+  world.step();
+  Batch batch = world.scheduler->plan(world.now);
+  ASSERT_EQ(batch.items.size(), 2u);
+  StepResult result = world.executor->wait(world.executor->launch(batch));
+  result.items[0] = fail(ErrorKind::kInternal, "not finite");
+  world.scheduler->commit(result, world.now);
+  const RequestId failed = batch.items[0].sequence;
+  EXPECT_EQ(world.sink.outcomes[failed].finished->reason, FinishReason::kError);
+  EXPECT_EQ(world.sink.outcomes[failed].finished->error.message, "not finite");
+  world.drain();
+  EXPECT_EQ(world.sink.outcomes[3 - failed].finished->reason, FinishReason::kLength);
+  world.expect_all_pages_free_or_cached();
+}
+
+TEST(Scheduler, StopTokensAreCountedNotEmittedAndBannedBeforeMinTokens) {
+  for (uint32_t min_tokens : {0u, 4u}) {
+    World world(small());
+    Generation g = generation(tokens(9, 3), 30);
+    const Expected free_running = run_alone(g);
+    g.stop_tokens = {free_running.tokens[2]};  // would be the third
+    g.min_tokens = min_tokens;
+    const Expected expected = run_alone(g);
+    world.add(1, g);
+    world.drain();
+    const Outcome& outcome = world.sink.outcomes[1];
+    EXPECT_EQ(outcome.tokens, expected.tokens);
+    EXPECT_EQ(outcome.finished->output_tokens, expected.outputs);
+    EXPECT_EQ(outcome.finished->reason, expected.reason);
+    if (min_tokens == 0) {
+      EXPECT_EQ(outcome.tokens.size(), 2u);
+      EXPECT_EQ(outcome.finished->output_tokens, 3u);
+    } else {
+      EXPECT_GE(outcome.tokens.size(), 4u);
+    }
+  }
+}
+
+TEST(Scheduler, TimesAddUp) {
+  World world(small());
+  world.now = kSecond;
+  world.add(1, generation(tokens(40, 1), 5));
+  world.now = 2 * kSecond;
+  world.drain();
+  const Finished& finished = *world.sink.outcomes[1].finished;
+  EXPECT_EQ(finished.queued, kSecond);
+  EXPECT_GT(finished.prefill, 0);
+  EXPECT_GT(finished.decode, 0);
+  EXPECT_EQ(finished.queued + finished.prefill + finished.decode, world.now - kSecond);
+}
+
+TEST(Scheduler, ASharedPrefixIsComputedOnceByConcurrentRequests) {
+  World world(small());
+  const std::vector<TokenId> system = tokens(160, 7);
+  for (RequestId id = 1; id <= 8; ++id) {
+    std::vector<TokenId> prompt = system;
+    std::ranges::copy(tokens(11, 100 + id), std::back_inserter(prompt));
+    world.add(id, generation(prompt, 4, id));
+  }
+  world.drain();
+  EXPECT_GE(world.scheduler->stats().prefill_tokens, 160u);
+  EXPECT_LE(world.scheduler->stats().prefill_tokens, 160u + 8 * 11);
+  for (RequestId id = 1; id <= 8; ++id) {
+    EXPECT_EQ(world.sink.outcomes[id].tokens, run_alone(world.generations[id]).tokens);
+  }
+}
+
+TEST(Scheduler, AFollowerDoesNotWaitForABlockedLeader) {
+  World world(small());
+  std::vector<TokenId> prompt = tokens(300, 7);
+  world.add(1, generation(prompt, 4));
+  world.step();
+  world.block(1, true);
+  prompt.push_back(5);
+  world.add(2, generation(prompt, 4));
+  for (int i = 0; i < 200 && !world.sink.outcomes[2].finished; ++i) ASSERT_TRUE(world.step());
+  EXPECT_TRUE(world.sink.outcomes[2].finished);
+}
+
+TEST(Scheduler, AConversationFindsItsLastTurnInTheCacheToTheToken) {
+  World world(small());
+  std::vector<TokenId> prompt = tokens(61, 1);
+  for (RequestId id = 1; id <= 5; ++id) {
+    const size_t known = id == 1 ? 0 : prompt.size() - 1;  // the last sampled token was never computed
+    std::ranges::copy(tokens(13, 10 + id), std::back_inserter(prompt));
+    world.add(id, generation(prompt, 9));
+    world.drain();
+    EXPECT_EQ(world.sink.outcomes[id].finished->cached_tokens, known);
+    std::ranges::copy(world.sink.outcomes[id].tokens, std::back_inserter(prompt));
+  }
+}
+
+TEST(Scheduler, PreemptsTheLatestAndLosesNothing) {
+  World world(small(16));  // 128 tokens
+  for (RequestId id = 1; id <= 3; ++id) world.add(id, generation(tokens(20, id), 70));
+  world.drain();
+  EXPECT_GT(world.scheduler->stats().preemptions, 0u);
+  EXPECT_EQ(world.sink.outcomes[1].finished->preemptions, 0u) << "the first is never preempted";
+  for (RequestId id = 1; id <= 3; ++id) {
+    EXPECT_EQ(world.sink.outcomes[id].tokens, run_alone(world.generations[id]).tokens);
+  }
+  world.expect_all_pages_free_or_cached();
+}
+
+TEST(Scheduler, BlockedSequencesGiveUpTheirPages) {
+  World world(small(16));
+  world.add(1, generation(tokens(90, 1), 10));
+  for (int i = 0; i < 4; ++i) world.step();
+  world.block(1, true);
+  world.add(2, generation(tokens(90, 2), 10));
+  for (int i = 0; i < 100 && !world.sink.outcomes[2].finished; ++i) ASSERT_TRUE(world.step());
+  EXPECT_TRUE(world.sink.outcomes[2].finished);
+  EXPECT_FALSE(world.step()) << "only the blocked one is left";
+  world.drain();
+  EXPECT_EQ(world.sink.outcomes[1].finished->preemptions, 1u);
+  EXPECT_EQ(world.sink.outcomes[1].tokens, run_alone(world.generations[1]).tokens);
+}
+
+TEST(Scheduler, AGreedySessionDoesNotDelayAnother) {
+  Scenario scenario = small(2000);
+  scenario.max_running = 4;
+  World world(scenario);
+  for (RequestId id = 1; id <= 40; ++id) world.add(id, generation(tokens(100, id), 10, 1));
+  for (int i = 0; i < 40; ++i) world.step();
+  world.add(41, generation(tokens(110, 41), 10, 2));  // longer than what waits
+  const Nanos arrived = world.now;
+  world.drain();
+  auto rank = std::ranges::count_if(world.sink.outcomes, [&](const auto& each) {
+    return each.second.first_at > arrived && each.second.first_at < world.sink.outcomes[41].first_at;
+  });
+  EXPECT_LE(rank, 8) << "of about 30 that were before it";
+}
+
+// A long prompt beside short ones that never stop coming: it waits no longer than ageing allows.
+TEST(Scheduler, ALongPromptIsNotStarvedByShortOnes) {
+  Scenario scenario = small(4000);
+  scenario.max_running = 8;
+  World world(scenario);
+  world.add(1, generation(tokens(3000, 1), 1));
+  RequestId last = 1;
+  for (int i = 0; i < 100'000 && !world.sink.outcomes[1].finished; ++i) {
+    while (world.scheduler->stats().waiting < 4) {  // more than can be served
+      ++last;
+      world.add(last, generation(tokens(40, last), 3));
+    }
+    // The checks of World::step cost more than the simulation.
+    Batch batch = world.scheduler->plan(world.now);
+    StepResult result = world.executor->wait(world.executor->launch(batch));
+    world.now += result.elapsed;
+    world.sink.clock = world.now;
+    world.scheduler->commit(result, world.now);
+  }
+  ASSERT_TRUE(world.sink.outcomes[1].finished);
+  // 3000 tokens x 3 layers x 50 us = 0.45 s alone; ageing pays off at least 64 tokens a second.
+  EXPECT_LT(world.sink.outcomes[1].first_at, 3000 / 64 * kSecond);
+  EXPECT_GT(last, 20u) << "the short ones were served meanwhile";
+}
+
+// Times as measured for a small model on two cores: decode reads the weights once, prefill is bound by
+// arithmetic.
+Nanos realistic(const Batch& batch, std::mt19937_64& random) {
+  double ms = 0;
+  bool decodes = false;
+  for (const BatchItem& item : batch.items) {
+    const double tokens = item.end - item.begin, layers = item.layer_end - item.layer_begin;
+    if (tokens == 1) {
+      decodes = true;
+      ms += 1.0 + item.begin * 0.0008;
+    } else {
+      ms += 0.3 + tokens * layers * 0.033 * (1 + item.begin / 4000.0) * (1 + 12.0 / tokens);
+    }
+  }
+  if (decodes) ms += 4.5;
+  return static_cast<Nanos>(ms * kMillisecond * std::uniform_real_distribution<>(0.92, 1.12)(random));
+}
+
+TEST(Scheduler, ALongPromptBesideRunningStreamsKeepsBothSpeeds) {
+  Scenario scenario = small(4000);
+  scenario.layers = 30;
+  scenario.chunk = 512;
+  scenario.max_rows = 1024;
+  scenario.longest_step = 250 * kMillisecond;
+  struct Run {
+    std::vector<double> gaps;  // between a stream's tokens, from the prompt's arrival on
+    double seconds = 0;        // the prompt's
+    double p99() {
+      std::ranges::sort(gaps);
+      return gaps[gaps.size() * 99 / 100];
+    }
+  };
+  // `steps` bounds a run without the prompt.
+  auto run = [&](int streams, bool prompt, size_t steps) {
+    World world(scenario);
+    std::mt19937_64 random(1);
+    world.executor->duration = [&](const Batch& batch) { return realistic(batch, random); };
+    for (int id = 1; id <= streams; ++id) world.add(id, generation(tokens(200, id), 3000));
+    auto step = [&] {
+      Batch batch = world.scheduler->plan(world.now);
+      StepResult result = world.executor->wait(world.executor->launch(batch));
+      world.now += result.elapsed;
+      world.scheduler->commit(result, world.now);
+      return to_seconds(result.elapsed);
+    };
+    while (world.scheduler->stats().queued_tokens > 0) step();
+    for (int i = 0; i < 50 && streams > 0; ++i) step();
+    Run result;
+    const Nanos arrived = world.now;
+    if (prompt) world.add(100, generation(tokens(7000, 100), 1));
+    while (prompt ? !world.sink.outcomes[100].finished : result.gaps.size() < steps)
+      result.gaps.push_back(step());
+    result.seconds = to_seconds(world.now - arrived);
+    return result;
+  };
+  Run both = run(4, true, 0), prompt_alone = run(0, true, 0);
+  Run streams_alone = run(4, false, both.gaps.size());  // the same tokens
+  const double latency = both.p99() / streams_alone.p99(), speed = prompt_alone.seconds / both.seconds;
+  std::printf("ITL p99 %.2f times, prompt at %.0f %% of its speed\n", latency, 100 * speed);
+  EXPECT_LE(latency, 3.0);
+  EXPECT_GE(speed, 0.6);
+}
+
+TEST(CostModel, LearnsBothPartsOfMixedSteps) {
+  CostModel model;
+  std::mt19937_64 random(3);
+  auto truth = [](const StepWork& w) {
+    return (w.decode_rows ? 9e6 : 0) + 2e6 * w.decode_rows + 100e3 * w.prefill_token_layers;
+  };
+  for (int i = 0; i < 400; ++i) {
+    StepWork work;
+    for (uint64_t rows = random() % 5; rows > 0; --rows) work.add_decode(100);
+    if (random() % 2) work.add_prefill(0, 100 + random() % 400, 1 + random() % 3);
+    model.observe(work, static_cast<Nanos>(truth(work)));
+  }
+  StepWork decode;
+  for (int i = 0; i < 3; ++i) decode.add_decode(100);
+  EXPECT_NEAR(model.decode_ns(decode) / truth(decode), 1, 0.15);
+  StepWork prefill;
+  prefill.add_prefill(0, 300, 2);
+  EXPECT_NEAR(model.prefill_ns(prefill) / truth(prefill), 1, 0.15);
+}
+
+TEST(SessionLedger, IdlingEarnsNoCredit) {
+  SessionLedger ledger;
+  const auto a = SessionLedger::key(1, 10), b = SessionLedger::key(2, 20), none = SessionLedger::key(3, 0);
+  ledger.enter(a);
+  ledger.charge(a, 500);
+  ledger.enter(b);
+  EXPECT_EQ(ledger.served(b), 500u);
+  ledger.enter(none);
+  ledger.charge(none, 7);
+  ledger.leave(none);
+  ledger.leave(a);
+  ledger.charge(b, 100);
+  ledger.enter(a);
+  EXPECT_EQ(ledger.served(a), 600u);
+  EXPECT_EQ(ledger.active(), 2u);
+}
+
+}  // namespace
+}  // namespace reprise::testing
