@@ -15,13 +15,14 @@ namespace reprise::kernels {
 
 namespace {
 constexpr size_t kHugePage = size_t{2} << 20;
+constexpr size_t kLarge = kHugePage / 2;  // from here on huge pages are worth the rounding
 constexpr size_t kAlign = 64;
 
 size_t round_up(size_t bytes, size_t to) { return (bytes + to - 1) / to * to; }
 
 std::byte* allocate(size_t bytes) {
   CHECK(bytes <= SIZE_MAX / 2, "out of memory: {} bytes", bytes);
-  if (bytes < kHugePage) {
+  if (bytes < kLarge) {
     void* p = std::aligned_alloc(kAlign, round_up(bytes, kAlign));
     CHECK(p != nullptr, "out of memory: {} bytes", bytes);
     return static_cast<std::byte*>(std::memset(p, 0, round_up(bytes, kAlign)));
@@ -41,7 +42,7 @@ std::byte* allocate(size_t bytes) {
 }
 
 void release(std::byte* data, size_t bytes) {
-  if (bytes < kHugePage)
+  if (bytes < kLarge)
     std::free(data);
   else
     munmap(data, round_up(bytes, kHugePage));

@@ -55,8 +55,8 @@ struct Call {
       }
   }
 
-  void attend(const Tile& t, uint32_t part, const float* q, const uint32_t* limit,
-              const SoftmaxState& state) const {
+  void attend(const Tile& t, uint32_t part, const float* q, const uint32_t* limit, const SoftmaxState& state,
+              float* scratch) const {
     const Slice& slice = a.slices[t.slice];
     AttentionTask task;
     task.kv = kv_head(*a.shape, a.layer, t.kv_head, slice.pages.data());
@@ -66,6 +66,7 @@ struct Call {
     task.begin = part * kKvSplit;
     task.end = std::min(task.begin + kKvSplit, limit[task.rows - 1]);
     task.state = state;
+    task.scratch = scratch;
     isa.attend(task);
   }
 
@@ -112,8 +113,9 @@ void attention(const MicroKernels& isa, TaskPool& pool, const AttentionArgs& a) 
   }
   const size_t fair = total / (4 * static_cast<size_t>(pool.threads())) + 1;
 
-  // Scratch: tile list, task list, two states and the queries for each worker, then the states of parts.
-  const size_t per_worker = 2 * state_floats(max_rows, call.dim) + size_t{max_rows} * (call.dim + 1);
+  // Scratch: tile list, task list, two states and the queries (twice) for each worker, then the states of
+  // parts.
+  const size_t per_worker = 2 * state_floats(max_rows, call.dim) + size_t{max_rows} * (2 * call.dim + 1);
   const size_t list_bytes = (tiles * sizeof(Tile) + (tiles + most_parts) * sizeof(Task) + 63) / 64 * 64;
   const size_t worker_bytes = (per_worker * sizeof(float) + 63) / 64 * 64;
   // A tile is cut into parts only while it exceeds its fair share, so there are few of them.
@@ -159,18 +161,19 @@ void attention(const MicroKernels& isa, TaskPool& pool, const AttentionArgs& a) 
     const uint32_t rows = call.rows(t);
     auto* memory = reinterpret_cast<float*>(workers + worker_bytes * worker);
     float* q = memory + 2 * state_floats(max_rows, call.dim);
-    auto* limit = reinterpret_cast<uint32_t*>(q + size_t{max_rows} * call.dim);
+    float* transposed = q + size_t{max_rows} * call.dim;
+    auto* limit = reinterpret_cast<uint32_t*>(transposed + size_t{max_rows} * call.dim);
     call.gather(t, q, limit);
     if (task.part != kWhole) {
       float* to = parts_memory + t.state + task.part * state_floats(rows, call.dim);
-      call.attend(t, task.part, q, limit, state_at(to, rows, call.dim));
+      call.attend(t, task.part, q, limit, state_at(to, rows, call.dim), transposed);
       return;
     }
     const SoftmaxState result = state_at(memory, rows, call.dim);
     const SoftmaxState part = state_at(memory + state_floats(max_rows, call.dim), rows, call.dim);
-    call.attend(t, 0, q, limit, result);
+    call.attend(t, 0, q, limit, result, transposed);
     for (uint32_t n = 1; n < t.parts; ++n) {
-      call.attend(t, n, q, limit, part);
+      call.attend(t, n, q, limit, part, transposed);
       call.merge(t, n, result, part);
     }
     call.store(t, result);

@@ -36,7 +36,7 @@ struct Attention {
     const std::byte *k[kBlockTiles], *v[kBlockTiles];
     uint32_t begin;  // first key
     uint32_t dim;
-    const float* q;  // [rows][dim]
+    const float* q;  // [dim][rows]: a dimension's queries side by side
     const uint32_t* limit;
     SoftmaxState state;
     float (*p)[kBlock];  // scores, then weights
@@ -54,7 +54,8 @@ struct Attention {
     for (int r = 0; r < R; ++r)
 #pragma GCC unroll 16
       for (int t = 0; t < T; ++t) acc[r][t] = Isa::zero();
-    for (uint32_t d = 0; d < b.dim; d += 2) {
+    const float* q = b.q;
+    for (size_t d = 0; d < b.dim; d += 2, q += 2 * R) {
       if constexpr (T <= 4) {
         V even[T], odd[T];
 #pragma GCC unroll 16
@@ -65,7 +66,7 @@ struct Attention {
         }
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) {
-          const V q0 = Isa::set1(b.q[r * b.dim + d]), q1 = Isa::set1(b.q[r * b.dim + d + 1]);
+          const V q0 = Isa::set1(q[r]), q1 = Isa::set1(q[R + r]);
 #pragma GCC unroll 16
           for (int t = 0; t < T; ++t) acc[r][t] = Isa::fma(q1, odd[t], Isa::fma(q0, even[t], acc[r][t]));
         }
@@ -76,8 +77,7 @@ struct Attention {
           const V even = Isa::low_bf16(pair), odd = Isa::high_bf16(pair);
 #pragma GCC unroll 16
           for (int r = 0; r < R; ++r)
-            acc[r][t] = Isa::fma(Isa::set1(b.q[r * b.dim + d + 1]), odd,
-                                 Isa::fma(Isa::set1(b.q[r * b.dim + d]), even, acc[r][t]));
+            acc[r][t] = Isa::fma(Isa::set1(q[R + r]), odd, Isa::fma(Isa::set1(q[r]), even, acc[r][t]));
         }
       }
     }
@@ -87,38 +87,40 @@ struct Attention {
       for (int t = 0; t < T; ++t) Isa::store(&b.p[r][(first + t) * kLanes], acc[r][t]);
   }
 
-  // Scores to weights for one row over `vectors` vectors; updates max and sum, returns the factor of the old
+  // Scores to weights for R rows over `vectors` vectors; updates max and sum, gives the factors of the old
   // state.
-  static float weigh(const Block& b, uint32_t r, uint32_t vectors) {
-    const uint32_t seen = b.limit[r] > b.begin ? b.limit[r] - b.begin : 0;
-    float* p = b.p[r];
-    V top = Isa::set1(b.state.max[r]);
-    for (uint32_t i = 0; i < vectors; ++i) {
-      const uint32_t at = i * kLanes;
-      V s = Isa::load(p + at);
-      if (seen < at + kLanes) {
-        s = Isa::keep_first(s, seen > at ? seen - at : 0, Isa::set1(-__builtin_inff()));
-        Isa::store(p + at, s);
+  template <int R>
+  [[gnu::always_inline]] static void weigh(const Block& b, uint32_t vectors, float* factor) {
+    float top[kRows + kLanes] = {}, change[kRows + kLanes] = {};
+    for (int r = 0; r < R; ++r) {
+      const uint32_t seen = b.limit[r] > b.begin ? b.limit[r] - b.begin : 0;
+      float* p = b.p[r];
+      V most = Isa::set1(b.state.max[r]);
+      for (uint32_t i = 0; i < vectors; ++i) {
+        const uint32_t at = i * kLanes;
+        V s = Isa::load(p + at);
+        if (seen < at + kLanes) {
+          s = Isa::keep_first(s, seen > at ? seen - at : 0, Isa::set1(-__builtin_inff()));
+          Isa::store(p + at, s);
+        }
+        most = Isa::max(most, s);
       }
-      top = Isa::max(top, s);
+      top[r] = Isa::max(most);
+      change[r] = b.state.max[r] - top[r];
+      b.state.max[r] = top[r];
     }
-    const float before = b.state.max[r], now = Isa::max(top);
-    V sum = Isa::zero();
-    for (uint32_t i = 0; i < vectors; ++i) {
-      const V e = exp2<Isa>(Isa::sub(Isa::load(p + i * kLanes), Isa::set1(now)));
-      Isa::store(p + i * kLanes, e);
-      sum = Isa::add(sum, e);
+    for (int r = 0; r < R; r += kLanes) Isa::store(factor + r, exp2<Isa>(Isa::load(change + r)));
+    for (int r = 0; r < R; ++r) {
+      float* p = b.p[r];
+      const V max = Isa::set1(top[r]);
+      V sum = Isa::zero();
+      for (uint32_t i = 0; i < vectors; ++i) {
+        const V e = exp2<Isa>(Isa::sub(Isa::load(p + i * kLanes), max));
+        Isa::store(p + i * kLanes, e);
+        sum = Isa::add(sum, e);
+      }
+      b.state.sum[r] = __builtin_fmaf(b.state.sum[r], factor[r], Isa::sum(sum));
     }
-    const float factor = power2(before - now);
-    b.state.max[r] = now;
-    b.state.sum[r] = __builtin_fmaf(b.state.sum[r], factor, Isa::sum(sum));
-    return factor;
-  }
-
-  static float power2(float x) {
-    float lanes[kLanes];
-    Isa::store(lanes, exp2<Isa>(Isa::set1(x)));
-    return lanes[0];
   }
 
   // o[r][d ..] = o * factor + sum of p v over the block's tokens [begin, end), begin even, for R rows and D
@@ -134,20 +136,31 @@ struct Attention {
       for (int i = 0; i < D; ++i)
         acc[r][i] = Isa::mul(Isa::load(b.state.o + (row + r) * b.dim + d + i * kLanes), f);
     }
-    for (uint32_t t = begin; t < end; t += 2) {
-      const std::byte* v = b.v[t / kKvTile] + (size_t{t % kKvTile / 2} * b.dim + d) * 4;
-      const bool both = t + 1 < end;
+    const float* p = b.p[row];
+    for (size_t t = begin; t + 2 <= end; t += 2) {
+      const std::byte* v = b.v[t / kKvTile] + (t % kKvTile / 2 * b.dim + d) * 4;
+      V even[D], odd[D];
 #pragma GCC unroll 16
       for (int i = 0; i < D; ++i) {
         const typename Isa::I pair = Isa::load_bits(v + i * kLanes * 4);
-        const V even = Isa::low_bf16(pair);
+        even[i] = Isa::low_bf16(pair);
+        odd[i] = Isa::high_bf16(pair);
+      }
 #pragma GCC unroll 16
-        for (int r = 0; r < R; ++r) acc[r][i] = Isa::fma(Isa::set1(b.p[row + r][t]), even, acc[r][i]);
-        if (both) {
-          const V odd = Isa::high_bf16(pair);
+      for (int r = 0; r < R; ++r) {
+        const V p0 = Isa::set1(p[r * kBlock + t]), p1 = Isa::set1(p[r * kBlock + t + 1]);
 #pragma GCC unroll 16
-          for (int r = 0; r < R; ++r) acc[r][i] = Isa::fma(Isa::set1(b.p[row + r][t + 1]), odd, acc[r][i]);
-        }
+        for (int i = 0; i < D; ++i) acc[r][i] = Isa::fma(p1, odd[i], Isa::fma(p0, even[i], acc[r][i]));
+      }
+    }
+    if (end % 2 != 0) {  // the last token's partner in the pair is not seen
+      const size_t t = end - 1;
+      const std::byte* v = b.v[t / kKvTile] + (t % kKvTile / 2 * b.dim + d) * 4;
+#pragma GCC unroll 16
+      for (int i = 0; i < D; ++i) {
+        const V even = Isa::low_bf16(Isa::load_bits(v + i * kLanes * 4));
+#pragma GCC unroll 16
+        for (int r = 0; r < R; ++r) acc[r][i] = Isa::fma(Isa::set1(p[r * kBlock + t]), even, acc[r][i]);
       }
     }
 #pragma GCC unroll 16
@@ -181,8 +194,8 @@ struct Attention {
       uint32_t first = 0;
       for (; first + T <= vectors; first += T) scores<R, T>(b, first);
       for (; first < vectors; ++first) scores<R, 1>(b, first);
-      float factor[R];
-      for (int r = 0; r < R; ++r) factor[r] = weigh(b, r, vectors);
+      float factor[kRows + kLanes];
+      weigh<R>(b, vectors, factor);
       all_dims<R>(b, 0, factor, 0, all);
       const float one = 1;
       for (int r = 0; r < R; ++r)
@@ -200,6 +213,13 @@ struct Attention {
     alignas(64) float p[kRows][kBlock];
     // Even register tiles: 16 rows are 8 + 8, not 12 + 4.
     const uint32_t tiles = (t.rows + kRows - 1) / kRows, tile_rows = (t.rows + tiles - 1) / tiles;
+    // Queries of each register tile transposed, so that a tile reads them from one pointer.
+    for (uint32_t row = 0; row < t.rows; row += tile_rows) {
+      const uint32_t rows = t.rows - row < tile_rows ? t.rows - row : tile_rows;
+      float* to = t.scratch + size_t{row} * dim;
+      for (uint32_t d = 0; d < dim; ++d)
+        for (uint32_t r = 0; r < rows; ++r) *to++ = t.q[size_t{row + r} * dim + d];
+    }
     Block b;
     b.dim = dim;
     b.p = p;
@@ -213,13 +233,19 @@ struct Attention {
         b.v[i] = page + t.kv.v_offset + at;
       }
       for (uint32_t row = 0; row < t.rows; row += tile_rows) {
-        b.q = t.q + size_t{row} * dim;
+        b.q = t.scratch + size_t{row} * dim;
         b.limit = t.limit + row;
         b.state = {t.state.max + row, t.state.sum + row, t.state.o + size_t{row} * dim};
         const uint32_t rows = t.rows - row < tile_rows ? t.rows - row : tile_rows;
         with_rows<RowTile, static_cast<int>(kRows)>(rows, b);
       }
     }
+  }
+
+  static float power2(float x) {
+    float lanes[kLanes];
+    Isa::store(lanes, exp2<Isa>(Isa::set1(x)));
+    return lanes[0];
   }
 
   static void merge(const SoftmaxState& into, const SoftmaxState& part, uint32_t rows, uint32_t dim) {

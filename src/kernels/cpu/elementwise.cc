@@ -1,17 +1,23 @@
 // Design: rows are independent; a loop over few elements stays on the calling thread, where it is faster.
+#include <algorithm>
+
 #include "kernels/cpu/drivers.h"
 
 namespace reprise::kernels::cpu {
 
 namespace {
 constexpr size_t kSerialElements = 16 << 10;
+constexpr size_t kTaskElements = 8 << 10;
 
 template <typename F>
 void for_rows(TaskPool& pool, uint32_t rows, size_t elements_per_row, F&& f) {
   if (rows * elements_per_row <= kSerialElements) {
     for (uint32_t r = 0; r < rows; ++r) f(r, 0);
   } else {
-    pool.run(rows, f);
+    const size_t grain = std::max<size_t>(1, kTaskElements / elements_per_row);
+    pool.run((rows + grain - 1) / grain, [&](size_t task, int) {
+      for (size_t r = task * grain; r < std::min<size_t>(rows, (task + 1) * grain); ++r) f(r, 0);
+    });
   }
 }
 }  // namespace

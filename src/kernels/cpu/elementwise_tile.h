@@ -66,24 +66,24 @@ struct Elementwise {
     });
   }
 
-  static void quantize_row(const float* x, uint32_t cols, int8_t* q, float* scale, float* scaled_sum,
-                           int32_t* minus8, int32_t* minus128, int32_t* minus32) {
+  static void quantize_row(const float* x, uint32_t cols, ActivationGroup* groups, uint32_t row) {
     for (uint32_t g = 0; g < cols / kGroup; ++g) {
       const float* from = x + size_t{g} * kGroup;
+      ActivationGroup& to = groups[g];
       V top = Isa::zero();
       for (uint32_t i = 0; i < kGroup; i += kLanes) top = Isa::max(top, Isa::abs(Isa::load(from + i)));
       const float largest = Isa::max(top);
       // Below 1e-30 the inverse could overflow: such a group is zero for any weight of this world.
       const float inverse = largest > 1e-30f ? 127.0f / largest : 0.0f;
       int32_t sums[2];
-      Isa::quantize32(from, Isa::set1(inverse), q + size_t{g} * kGroup, sums);
+      Isa::quantize32(from, Isa::set1(inverse), to.q[row], sums);
       const int32_t sum = sums[0] + sums[1];
-      scale[g] = largest > 1e-30f ? largest * (1.0f / 127.0f) : 0.0f;
-      scaled_sum[g] = scale[g] * static_cast<float>(sum);
-      minus8[g] = -8 * sum;
-      minus128[g] = -128 * sum;
-      minus32[2 * g] = -32 * sums[0];
-      minus32[2 * g + 1] = -32 * sums[1];
+      to.scale[row] = largest > 1e-30f ? largest * (1.0f / 127.0f) : 0.0f;
+      to.scaled_sum[row] = to.scale[row] * static_cast<float>(sum);
+      to.minus8[row] = -8 * sum;
+      to.minus128[row] = -128 * sum;
+      to.minus32[0][row] = -32 * sums[0];
+      to.minus32[1][row] = -32 * sums[1];
     }
   }
 };

@@ -16,26 +16,7 @@ constexpr uint32_t kTaskRows = 96;
 constexpr size_t kSerialElements = 8 << 10;  // below this a parallel loop costs more than it saves
 constexpr size_t kMaxProducts = 8;
 
-// The arrays of QuantRows one after another in Input::quantized.
-struct QuantLayout {
-  size_t groups, scale, scaled_sum, minus8, minus128, minus32, bytes;
-  QuantLayout(size_t rows, size_t cols) : groups(cols / kGroup) {
-    const size_t words = rows * groups * 4;
-    scale = (rows * cols + 63) / 64 * 64;
-    scaled_sum = scale + words;
-    minus8 = scaled_sum + words;
-    minus128 = minus8 + words;
-    minus32 = minus128 + words;
-    bytes = minus32 + 2 * words;
-  }
-};
-
-template <typename T>
-T* at(const Buffer& buffer, size_t offset, size_t index) {
-  return reinterpret_cast<T*>(buffer.data() + offset) + index;
-}
-
-bool quantised(WeightType type) { return block_elements(type) > 1; }
+static_assert(kTaskRows % kActRows == 0);
 }  // namespace
 
 void prepare(const MicroKernels& isa, TaskPool& pool, const float* x, uint32_t rows, uint32_t cols, size_t ld,
@@ -45,19 +26,18 @@ void prepare(const MicroKernels& isa, TaskPool& pool, const float* x, uint32_t r
   input.cols = cols;
   input.ld = ld;
   if (cols % kGroup != 0) return;  // only float matrices have such columns
-  const QuantLayout layout(rows, cols);
-  input.quantized.reserve(layout.bytes);
-  const Buffer& b = input.quantized;
-  const auto row = [&](size_t r, int) {
-    const size_t g = r * layout.groups;
-    isa.quantize_row(x + r * ld, cols, at<int8_t>(b, 0, r * cols), at<float>(b, layout.scale, g),
-                     at<float>(b, layout.scaled_sum, g), at<int32_t>(b, layout.minus8, g),
-                     at<int32_t>(b, layout.minus128, g), at<int32_t>(b, layout.minus32, 2 * g));
+  const size_t groups = cols / kGroup, tiles = (rows + kActRows - 1) / kActRows;
+  input.quantized.reserve(tiles * groups * sizeof(ActivationGroup));
+  auto* to = input.quantized.as<ActivationGroup>();
+  const auto tile = [&](size_t i, int) {
+    const auto first = static_cast<uint32_t>(i) * kActRows;
+    for (uint32_t r = 0; r < std::min(kActRows, rows - first); ++r)
+      isa.quantize_row(x + (first + r) * ld, cols, to + i * groups, r);
   };
   if (size_t{rows} * cols <= kSerialElements) {
-    for (uint32_t r = 0; r < rows; ++r) row(r, 0);
+    for (size_t i = 0; i < tiles; ++i) tile(i, 0);
   } else {
-    pool.run(rows, row);
+    pool.run(tiles, tile);
   }
 }
 
@@ -65,7 +45,6 @@ void products(const MicroKernels& isa, TaskPool& pool, const Input& input, std::
               Epilogue epilogue) {
   CHECK(products.size() <= kMaxProducts, "{} products in one call", products.size());
   if (input.rows == 0) return;
-  const QuantLayout layout(input.rows, input.cols);
   struct Plan {
     size_t first_task;  // of the product
     size_t panel_bytes;
@@ -101,13 +80,8 @@ void products(const MicroKernels& isa, TaskPool& pool, const Input& input, std::
     t.cols = input.cols;
     t.channels = std::min(p.w->rows - channel, plan.run * kPanel);
     t.rows = std::min(input.rows - row, kTaskRows);
-    if (quantised(p.w->type)) {
-      const Buffer& b = input.quantized;
-      const size_t g = row * layout.groups;
-      t.quant = {at<int8_t>(b, 0, size_t{row} * input.cols), at<float>(b, layout.scale, g),
-                 at<float>(b, layout.scaled_sum, g),         at<int32_t>(b, layout.minus8, g),
-                 at<int32_t>(b, layout.minus128, g),         at<int32_t>(b, layout.minus32, 2 * g)};
-    }
+    // Rows start at a multiple of kTaskRows, hence of kActRows.
+    t.quant = input.quantized.as<ActivationGroup>() + size_t{row / kActRows} * (input.cols / kGroup);
     t.x = input.x + row * input.ld;
     t.x_ld = input.ld;
     t.y = p.y + row * p.ldy + channel;

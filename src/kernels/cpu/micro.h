@@ -21,15 +21,18 @@ inline constexpr uint32_t kKvSplit = 512;  // positions per independently comput
 // How a group of 32 weights x 16 channels is stored (cpu/panels.h). Also the row of the micro-kernel to use.
 enum class Packing : uint8_t { kF32, kF16, kBF16, kBytes, kNibbles, kNibblesMin, kSixBits, kCount };
 
-// Activation rows quantised to int8 per group: x ~ q * scale with |q| <= 127. Sums are over q, exact in
-// int32. The zero points of unsigned weights are taken off as an initial value of the integer accumulator.
-struct QuantRows {
-  const int8_t* q;          // [row][cols]
-  const float* scale;       // [row][groups]
-  const float* scaled_sum;  // [row][groups]      scale * sum q: multiplies a weight's minimum
-  const int32_t* minus8;    // [row][groups]      -8 * sum q
-  const int32_t* minus128;  // [row][groups]      -128 * sum q
-  const int32_t* minus32;   // [row][groups][2]   -32 * sum q over each half group
+// One group of 32 k of six activation rows, quantised to int8 per row: x ~ q * scale with |q| <= 127. Sums
+// are over q, exact in int32. The zero points of unsigned weights are taken off as an initial value of the
+// integer accumulator. An input is [row / 6][group] of these, so that a register tile reads everything from
+// one pointer.
+inline constexpr uint32_t kActRows = 6;
+struct ActivationGroup {
+  int8_t q[kActRows][kGroup];
+  float scale[kActRows];
+  float scaled_sum[kActRows];    // scale * sum q: multiplies a weight's minimum
+  int32_t minus8[kActRows];      // -8 * sum q
+  int32_t minus128[kActRows];    // -128 * sum q
+  int32_t minus32[2][kActRows];  // -32 * sum q over each half of the group
 };
 
 // y[r][n] (+)= sum_k x[r][k] W[n][k] for `rows` rows and `channels` channels that start at a panel.
@@ -39,8 +42,8 @@ struct GemmTask {
   const std::byte* panels;  // first panel; panel_bytes to the next
   size_t panel_bytes;
   uint32_t cols, channels, rows;
-  QuantRows quant;  // of the first row; unset for float packings
-  const float* x;   // the same rows in fp32, x_ld apart
+  const ActivationGroup* quant;  // of the first row, which is a multiple of kActRows
+  const float* x;                // the same rows in fp32, x_ld apart
   size_t x_ld;
   float* y;  // at the first row and channel
   size_t y_ld;
@@ -72,15 +75,15 @@ struct AttentionTask {
   uint32_t begin,
       end;  // keys of this part: begin is a multiple of 512, end <= begin + 512 and <= the last limit
   SoftmaxState state;  // overwritten
+  float* scratch;      // [rows][dim]
 };
 
 struct MicroKernels {
   const char* name;
   void (*gemm[static_cast<int>(Packing::kCount)])(const GemmTask& task);
 
-  // One row to int8: all the arrays of QuantRows, for cols a multiple of 32.
-  void (*quantize_row)(const float* x, uint32_t cols, int8_t* q, float* scale, float* scaled_sum,
-                       int32_t* minus8, int32_t* minus128, int32_t* minus32);
+  // One row to int8, cols a multiple of 32: row `row` of groups[cols / 32].
+  void (*quantize_row)(const float* x, uint32_t cols, ActivationGroup* groups, uint32_t row);
 
   void (*attend)(const AttentionTask& task);
   // into := the state over both parts, `part` being the later one.

@@ -106,52 +106,60 @@ struct Expanded {
   static constexpr bool kMin = Format::kMin, kHalves = Format::kHalves, kSmall = Format::kSmall;
   static constexpr int kLanes = Isa::kLanes, kScales = kHalves ? 2 : 1;
   struct Memory {
-    alignas(64) uint8_t bytes[2][kBlockGroups][8][kLanes * 4];
-    alignas(64) float scales[2][kBlockGroups][kScales][kLanes];
-    alignas(64) float mins[2][kMin ? kBlockGroups : 1][kLanes];
+    struct Group {
+      alignas(64) uint8_t bytes[8][2][kLanes * 4];  // [k step][vector]
+      float scales[kScales][2][kLanes];
+      float mins[2][kLanes];  // only with kMin
+    } groups[kBlockGroups];
   };
   const Memory* memory;
   int vector;
   template <int S>
   void bytes(uint32_t g, typename Isa::I w[2]) const {
-    w[0] = Isa::load_bits(memory->bytes[vector][g][2 * S]);
-    w[1] = Isa::load_bits(memory->bytes[vector][g][2 * S + 1]);
+    w[0] = Isa::load_bits(memory->groups[g].bytes[2 * S][vector]);
+    w[1] = Isa::load_bits(memory->groups[g].bytes[2 * S + 1][vector]);
   }
-  typename Isa::V scale(uint32_t g, int half) const { return Isa::load(memory->scales[vector][g][half]); }
-  typename Isa::V min(uint32_t g) const { return kMin ? Isa::load(memory->mins[vector][g]) : Isa::zero(); }
+  typename Isa::V scale(uint32_t g, int half) const {
+    return Isa::load(memory->groups[g].scales[half][vector]);
+  }
+  typename Isa::V min(uint32_t g) const {
+    if constexpr (kMin) return Isa::load(memory->groups[g].mins[vector]);
+    return Isa::zero();
+  }
   void prefetch(uint32_t) const {}
 
   template <int S>
   static void expand_step(const Format& from, uint32_t first, uint32_t g, Memory& to, int vector) {
     typename Isa::I w[2];
     from.template bytes<S>(first + g, w);
-    Isa::store_bytes(to.bytes[vector][g][2 * S], w[0]);
-    Isa::store_bytes(to.bytes[vector][g][2 * S + 1], w[1]);
+    Isa::store_bytes(to.groups[g].bytes[2 * S][vector], w[0]);
+    Isa::store_bytes(to.groups[g].bytes[2 * S + 1][vector], w[1]);
   }
   static void expand(const Format& from, uint32_t first, uint32_t groups, Memory& to, int vector) {
     for (uint32_t g = 0; g < groups; ++g) {
+      from.prefetch(first + g);
       expand_step<0>(from, first, g, to, vector);
       expand_step<1>(from, first, g, to, vector);
       expand_step<2>(from, first, g, to, vector);
       expand_step<3>(from, first, g, to, vector);
       for (int half = 0; half < kScales; ++half)
-        Isa::store(to.scales[vector][g][half], from.scale(first + g, half));
-      if constexpr (kMin) Isa::store(to.mins[vector][g], from.min(first + g));
+        Isa::store(to.groups[g].scales[half][vector], from.scale(first + g, half));
+      if constexpr (kMin) Isa::store(to.groups[g].mins[vector], from.min(first + g));
     }
   }
 };
 
 template <class Isa, int R, int P, int S, class Source>
-[[gnu::always_inline]] inline void multiply_step(const Source* w, uint32_t wg, const int8_t* a, size_t lda,
-                                                 typename Isa::I (&idot)[R][P]) {
+[[gnu::always_inline]] inline void multiply_step(const Source* w, uint32_t wg, const ActivationGroup& x,
+                                                 uint32_t r0, typename Isa::I (&idot)[R][P]) {
   typename Isa::I bytes[P][2];
 #pragma GCC unroll 16
   for (int p = 0; p < P; ++p) w[p].template bytes<S>(wg, bytes[p]);
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r) {
     int32_t low, high;
-    __builtin_memcpy(&low, a + r * lda + S * 8, 4);
-    __builtin_memcpy(&high, a + r * lda + S * 8 + 4, 4);
+    __builtin_memcpy(&low, &x.q[r0 + r][S * 8], 4);
+    __builtin_memcpy(&high, &x.q[r0 + r][S * 8 + 4], 4);
     const typename Isa::I a0 = Isa::broadcast(low), a1 = Isa::broadcast(high);
 #pragma GCC unroll 16
     for (int p = 0; p < P; ++p) {
@@ -164,65 +172,56 @@ template <class Isa, int R, int P, int S, class Source>
   }
 }
 
-// acc[r][p] += groups [first, first + groups) for R rows and P vectors of channels; `wg` is first's number in
-// Source.
+// acc[r][p] += `groups` groups for rows r0 .. r0 + R - 1 of the tile and P vectors of channels; x and group
+// `wg` of w are the first.
 template <class Isa, int R, int P, class Source>
-[[gnu::always_inline]] inline void multiply(const Source* w, uint32_t wg, const QuantRows& x,
-                                            uint32_t all_groups, uint32_t first, uint32_t groups,
-                                            typename Isa::V (&acc)[R][P]) {
+[[gnu::always_inline]] inline void multiply(const Source* w, uint32_t wg, const ActivationGroup* x,
+                                            uint32_t row, uint32_t groups, typename Isa::V (&acc)[R][P]) {
   using I = typename Isa::I;
   using V = typename Isa::V;
-  const size_t lda = size_t{all_groups} * kGroup;
-  for (uint32_t i = 0; i < groups; ++i) {
-    const uint32_t g = first + i;
-    const int8_t* a = x.q + size_t{g} * kGroup;
+  const uint32_t r0 = Isa::kGemmRows == kActRows ? 0 : row;
+  for (uint32_t end = wg + groups; wg < end; ++wg, ++x) {
 #pragma GCC unroll 16
-    for (int p = 0; p < P; ++p) w[p].prefetch(wg + i);
+    for (int p = 0; p < P; ++p) w[p].prefetch(wg);
     constexpr int kParts = Source::kHalves ? 2 : 1;
 #pragma GCC unroll 2
     for (int part = 0; part < kParts; ++part) {
       I idot[R][P];
 #pragma GCC unroll 16
       for (int r = 0; r < R; ++r) {
-        const size_t at = size_t(r) * all_groups + g;
         I initial = Isa::broadcast(0);
-        if constexpr (Source::kZero == Zero::k8) initial = Isa::broadcast(x.minus8[at]);
-        if constexpr (Source::kZero == Zero::k128) initial = Isa::broadcast(x.minus128[at]);
-        if constexpr (Source::kZero == Zero::k32) initial = Isa::broadcast(x.minus32[2 * at + part]);
+        if constexpr (Source::kZero == Zero::k8) initial = Isa::broadcast(x->minus8[r0 + r]);
+        if constexpr (Source::kZero == Zero::k128) initial = Isa::broadcast(x->minus128[r0 + r]);
+        if constexpr (Source::kZero == Zero::k32) initial = Isa::broadcast(x->minus32[part][r0 + r]);
 #pragma GCC unroll 16
         for (int p = 0; p < P; ++p) idot[r][p] = initial;
       }
       if (kParts == 1 || part == 0) {
-        multiply_step<Isa, R, P, 0>(w, wg + i, a, lda, idot);
-        multiply_step<Isa, R, P, 1>(w, wg + i, a, lda, idot);
+        multiply_step<Isa, R, P, 0>(w, wg, *x, r0, idot);
+        multiply_step<Isa, R, P, 1>(w, wg, *x, r0, idot);
       }
       if (kParts == 1 || part == 1) {
-        multiply_step<Isa, R, P, 2>(w, wg + i, a, lda, idot);
-        multiply_step<Isa, R, P, 3>(w, wg + i, a, lda, idot);
+        multiply_step<Isa, R, P, 2>(w, wg, *x, r0, idot);
+        multiply_step<Isa, R, P, 3>(w, wg, *x, r0, idot);
       }
       V scale[P], min[P];
 #pragma GCC unroll 16
       for (int p = 0; p < P; ++p) {
-        scale[p] = w[p].scale(wg + i, part);
-        min[p] = w[p].min(wg + i);
+        scale[p] = w[p].scale(wg, part);
+        min[p] = w[p].min(wg);
       }
 #pragma GCC unroll 16
       for (int r = 0; r < R; ++r) {
-        const size_t at = size_t(r) * all_groups + g;
-        const V da = Isa::set1(x.scale[at]);
+        const V da = Isa::set1(x->scale[r0 + r]);
 #pragma GCC unroll 16
         for (int p = 0; p < P; ++p) {
           acc[r][p] = Isa::fma(Isa::to_float(idot[r][p]), Isa::mul(scale[p], da), acc[r][p]);
-          if constexpr (Source::kMin) acc[r][p] = Isa::fma(min[p], Isa::set1(x.scaled_sum[at]), acc[r][p]);
+          if constexpr (Source::kMin)
+            acc[r][p] = Isa::fma(min[p], Isa::set1(x->scaled_sum[r0 + r]), acc[r][p]);
         }
       }
     }
   }
-}
-
-[[gnu::always_inline]] inline QuantRows rows_from(const QuantRows& x, size_t row, size_t groups) {
-  return {x.q + row * groups * kGroup, x.scale + row * groups,    x.scaled_sum + row * groups,
-          x.minus8 + row * groups,     x.minus128 + row * groups, x.minus32 + 2 * row * groups};
 }
 
 template <class Isa>
@@ -251,7 +250,7 @@ void stream_rows(const GemmTask& t, uint32_t row, uint32_t vector) {
     typename Isa::V acc[R][2];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) acc[r][0] = acc[r][1] = Isa::zero();
-    multiply<Isa, R, 2>(w, 0, rows_from(t.quant, row, groups), groups, 0, groups, acc);
+    multiply<Isa, R, 2>(w, 0, t.quant + size_t{row / kActRows} * groups, row % kActRows, groups, acc);
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) {
       float* y = t.y + (row + r) * t.y_ld + channel;
@@ -263,23 +262,23 @@ void stream_rows(const GemmTask& t, uint32_t row, uint32_t vector) {
     typename Isa::V acc[R][1];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r) acc[r][0] = Isa::zero();
-    multiply<Isa, R, 1>(w, 0, rows_from(t.quant, row, groups), groups, 0, groups, acc);
+    multiply<Isa, R, 1>(w, 0, t.quant + size_t{row / kActRows} * groups, row % kActRows, groups, acc);
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r)
       store_result<Isa>(t.y + (row + r) * t.y_ld + channel, acc[r][0], t.channels - channel, t.add);
   }
 }
 
-// One register tile of the expanded path: continues the partial sums at `sums` [row][2 vectors].
+// One register tile of the expanded path: continues the partial sums at `sums` [row][2 vectors], or begins
+// them.
 template <class Isa, class Source, int R>
-void block_rows(const Source w[2], const QuantRows& x, uint32_t all_groups, uint32_t first, uint32_t groups,
+void block_rows(const Source w[2], const ActivationGroup* x, uint32_t row, bool begin, uint32_t groups,
                 float* sums) {
   typename Isa::V acc[R][2];
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r)
-    for (int p = 0; p < 2; ++p)
-      acc[r][p] = first == 0 ? Isa::zero() : Isa::load(sums + (2 * r + p) * Isa::kLanes);
-  multiply<Isa, R, 2>(w, 0, x, all_groups, first, groups, acc);
+    for (int p = 0; p < 2; ++p) acc[r][p] = begin ? Isa::zero() : Isa::load(sums + (2 * r + p) * Isa::kLanes);
+  multiply<Isa, R, 2>(w, 0, x, row, groups, acc);
 #pragma GCC unroll 16
   for (int r = 0; r < R; ++r)
     for (int p = 0; p < 2; ++p) Isa::store(sums + (2 * r + p) * Isa::kLanes, acc[r][p]);
@@ -309,9 +308,9 @@ struct QuantGemm {
   };
   template <int R>
   struct Tile {
-    static void run(const Block* w, const QuantRows& x, uint32_t all_groups, uint32_t first, uint32_t groups,
+    static void run(const Block* w, const ActivationGroup* x, uint32_t row, bool begin, uint32_t groups,
                     float* sums) {
-      block_rows<Isa, Block, R>(w, x, all_groups, first, groups, sums);
+      block_rows<Isa, Block, R>(w, x, row, begin, groups, sums);
     }
   };
 
@@ -343,8 +342,15 @@ struct QuantGemm {
       for (int p = 0; p < 2; ++p) Block::expand(from[p], g, count, memory, p);
       for (uint32_t row = 0; row < rows; row += Isa::kGemmRows) {
         const uint32_t tile = rows - row < Isa::kGemmRows ? rows - row : Isa::kGemmRows;
-        with_rows<Tile, Isa::kGemmRows>(tile, w, rows_from(t.quant, first_row + row, groups), groups, g,
-                                        count, sums[row]);
+        const uint32_t at = first_row + row;
+        if (g + kBlockGroups >= groups) {  // the results' lines arrive while the last block is computed
+          for (uint32_t r = 0; r < tile; ++r) {
+            __builtin_prefetch(t.y + (at + r) * t.y_ld + channel, 1, 2);
+            __builtin_prefetch(t.y + (at + r) * t.y_ld + channel + 16, 1, 2);
+          }
+        }
+        with_rows<Tile, Isa::kGemmRows>(tile, w, t.quant + size_t{at / kActRows} * groups + g, at % kActRows,
+                                        g == 0, count, sums[row]);
       }
     }
     for (uint32_t row = 0; row < rows; ++row) {
