@@ -85,7 +85,7 @@ struct Engine::Loop final : EventSink {
   Loop(std::unique_ptr<Executor> the_executor, const Limits& the_limits, const EngineConfig& config,
        uint64_t fingerprint)
       : limits(the_limits),
-        event_capacity(config.event_capacity),
+        event_capacity(std::max(1u, config.event_capacity)),
         slow_reader_limit(config.slow_reader_limit),
         admission(limits.max_requests, limits.max_queued_tokens),
         mailbox(std::make_shared<Mailbox<Message>>(limits.max_requests)),

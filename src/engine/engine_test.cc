@@ -17,16 +17,21 @@ namespace reprise {
 namespace {
 using namespace reprise::testing;
 
-// Lets batches through only while open.
+// Lets through as many batches as are allowed.
 class GatedExecutor final : public Executor {
  public:
   explicit GatedExecutor(std::unique_ptr<Executor> inner) : inner_(std::move(inner)) {}
-  void open() { set(true); }
-  void close() { set(false); }
-  // Sleeps until a batch waits at the closed gate.
+  void allow(uint64_t batches) {
+    std::lock_guard lock(mutex_);
+    allowed_ = batches;
+    changed_.notify_all();
+  }
+  void open() { allow(~uint64_t{0}); }
+  void close() { allow(0); }
+  // Sleeps until a batch waits for leave.
   void await_step() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return waiting_; });
+    changed_.wait(lock, [&] { return waiting_ && allowed_ == 0; });
   }
 
   Ticket launch(const Batch& batch) override { return inner_->launch(batch); }
@@ -35,8 +40,9 @@ class GatedExecutor final : public Executor {
       std::unique_lock lock(mutex_);
       waiting_ = true;
       changed_.notify_all();
-      changed_.wait(lock, [&] { return open_; });
+      changed_.wait(lock, [&] { return allowed_ > 0; });
       waiting_ = false;
+      --allowed_;
     }
     return inner_->wait(ticket);
   }
@@ -45,15 +51,11 @@ class GatedExecutor final : public Executor {
   uint32_t pages(uint32_t group) const override { return inner_->pages(group); }
 
  private:
-  void set(bool open) {
-    std::lock_guard lock(mutex_);
-    open_ = open;
-    changed_.notify_all();
-  }
   std::unique_ptr<Executor> inner_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool open_ = true, waiting_ = false;
+  uint64_t allowed_ = ~uint64_t{0};
+  bool waiting_ = false;
 };
 
 class EngineTest : public ::testing::Test {
@@ -183,30 +185,20 @@ TEST_F(EngineTest, RefusesBeyondTheBudgetsUntilThereIsRoom) {
 
 TEST_F(EngineTest, CancelEndsWithinAStep) {
   start();
-  const Stream stream = submit(generation(1, 20, 500));
-  ASSERT_TRUE(std::holds_alternative<Started>(next_event(*stream.events)));
-  const Event first = next_event(*stream.events);
-  ASSERT_TRUE(std::holds_alternative<Tokens>(first));
-  gate->close();
-  gate->await_step();
+  gate->allow(3);
+  const Generation g = generation(1, 20, 500);
+  const Stream stream = submit(g);
+  gate->await_step();  // the fourth: three tokens are out
   engine->cancel(stream.id);
   engine->cancel(stream.id);
   engine->cancel(12345);
   gate->open();
-  const Generation g = generation(1, 20, 500);
-  std::vector<TokenId> tokens = {std::get<Tokens>(first).tokens[0].token};
-  for (;;) {
-    Event event = next_event(*stream.events);
-    if (const auto* more = std::get_if<Tokens>(&event)) {
-      tokens.push_back(more->tokens[0].token);
-      continue;
-    }
-    EXPECT_EQ(std::get<Finished>(event).reason, FinishReason::kCancelled);
-    break;
-  }
+  const Outcome outcome = read_all(*stream.events);
+  EXPECT_EQ(outcome.finished.reason, FinishReason::kCancelled);
+  EXPECT_GE(outcome.tokens.size(), 3u);
+  EXPECT_LE(outcome.tokens.size(), 4u);
   const std::vector<TokenId> whole = expected(g);
-  EXPECT_LT(tokens.size(), whole.size());
-  EXPECT_TRUE(std::equal(tokens.begin(), tokens.end(), whole.begin()));
+  EXPECT_TRUE(std::equal(outcome.tokens.begin(), outcome.tokens.end(), whole.begin()));
   engine->cancel(stream.id);  // long gone
   stop_and_count_pages();
 }
@@ -277,14 +269,14 @@ TEST_F(EngineTest, AReaderThatLagsPausesItsRequestAndLosesNothing) {
 }
 
 TEST_F(EngineTest, AReaderThatStallsTooLongIsCancelled) {
-  start({.event_capacity = 4, .slow_reader_limit = 30 * kMillisecond});
-  const Stream stalled = submit(generation(1, 20, 400));
+  start({.event_capacity = 64, .slow_reader_limit = 30 * kMillisecond});
+  const Stream stalled = submit(generation(1, 20, 400));  // the other's 50 tokens fit in its queue
   EXPECT_EQ(read_all(*submit(generation(2, 20, 50)).events).finished.reason, FinishReason::kLength);
   ASSERT_TRUE(engine->wait_idle(60 * kSecond))
       << "although nobody reads or writes: the engine wakes by itself";
   const Outcome outcome = read_all(*stalled.events);
   EXPECT_EQ(outcome.finished.reason, FinishReason::kCancelled);
-  EXPECT_EQ(outcome.tokens.size(), 3u) << "what fitted beside Started";
+  EXPECT_EQ(outcome.tokens.size(), 63u) << "what fitted beside Started";
   stop_and_count_pages();
 }
 
@@ -325,6 +317,30 @@ TEST_F(EngineTest, ManyThreadsSubmitCancelAndRead) {
   EXPECT_GT(complete, 20);
   EXPECT_TRUE(engine->wait_idle(60 * kSecond));
   stop_and_count_pages();
+}
+
+TEST(OpenEngine, DerivesItsLimits) {
+  TaskPool pool(1, /*pin=*/false);
+  HashModelOptions options;
+  const size_t page_bytes = HashModel(options).kv_spec().groups[0].page_bytes;
+  const auto open = [&](size_t kv_memory) {
+    return open_engine(std::make_unique<HashModel>(options), pool,
+                       {.kv_memory = kv_memory, .prefill_chunk = 64});
+  };
+  const auto none = open(page_bytes - 1);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().kind, ErrorKind::kInvalid);
+
+  const auto small = open(10 * page_bytes + 1).value();
+  EXPECT_EQ(small->limits().pages, 10u);
+  EXPECT_EQ(small->limits().kv_bytes, 10 * page_bytes);
+  EXPECT_EQ(small->limits().context, 160u) << "one sequence may use all KV memory, no more";
+  EXPECT_EQ(small->limits().prefill_chunk, 64u);
+  EXPECT_NE(small->limits().describe().find("160 tokens"), std::string::npos);
+  EXPECT_EQ(small->stats().pages_total, 10u) << "published before the first step";
+
+  const auto large = open(1000 * page_bytes).value();
+  EXPECT_EQ(large->limits().context, options.context) << "the model's own limit";
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 // finds its set by partial selection, and survivors are then walked in order of id, which needs no sort at
 // all.
 //   top_k  select_top: block maxima bound the k-th logit.
-//   top_p  tokens of weight below (1 - p) * total / n hold less than 1 - p of the mass together, so the
-//   nucleus lies among
-//          the others: for a peaked row a few hundred. Those are selected and sorted in growing pieces until
-//          p is reached.
+//   top_p  where the tokens of at least some weight hold more than p of the mass, the nucleus lies among
+//   them. A few
+//          such bounds are tried; (1 - p) * total / n always is one, as lighter tokens hold less than 1 - p
+//          together. What remains, a few hundred mostly, is bisected by partial selection and never sorted.
 //   min_p  compares weights, as the likeliest token's weight is 1.
 // Invariant: counts_ is all zero between calls.
 #include "engine/sampler/sampler.h"
@@ -121,8 +121,14 @@ TokenId Sampler::draw(std::span<const float> logits, float max, const SamplingPa
 
 double Sampler::keep_top_p(std::span<const float> values, std::span<float> weights, double total,
                            double top_p) {
-  const double floor =
-      0.999 * (1 - top_p) * total / static_cast<double>(values.size());  // 0.999: exp is not exact
+  double floor = (1 - top_p) * total / static_cast<double>(values.size());
+  for (float bound : {0.1f, 1e-2f, 1e-3f, 1e-4f}) {
+    if (bound <= floor) break;
+    if (sum_at_least(weights, bound) <= 1.000001 * top_p * total) continue;
+    floor = bound;
+    break;
+  }
+  floor *= 0.999;  // exp is not exact: a slightly smaller weight may belong to a larger logit
   nucleus_.clear();
   for (size_t i = 0; i < values.size(); ++i)
     if (weights[i] > 0 && weights[i] >= floor) nucleus_.push_back({static_cast<TokenId>(i), values[i]});
