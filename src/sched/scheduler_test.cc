@@ -61,6 +61,24 @@ TEST(Scheduler, CancelEndsWithinTheStepAlsoInTheMiddleOfLayers) {
   world.expect_all_pages_free_or_cached();
 }
 
+// A recurrent state is overwritten in place, layer by layer: half-done it is the state of no position.
+TEST(Scheduler, AHalfOverwrittenStateIsNotKept) {
+  Scenario scenario = small();
+  scenario.spec.groups.push_back({KvKind::kState, 0, 1});
+  scenario.pages = {40, 10};
+  scenario.chunk = 4;
+  scenario.pace = false;
+  scenario.slice_layers = 1;
+  World world(scenario);
+  world.add(1, generation(tokens(30, 1), 5));
+  for (int i = 0; i < 4; ++i) world.step();  // three layers of the first chunk, one of the second
+  world.scheduler->cancel(1, world.now);
+  world.add(2, generation(tokens(30, 1), 5));
+  world.drain();
+  EXPECT_EQ(world.sink.outcomes[2].tokens, run_alone(world.generations[2]).tokens);
+  world.expect_all_pages_free_or_cached();
+}
+
 TEST(Scheduler, AFailedItemEndsOnlyItsSequence) {
   World world(small());
   world.add(1, generation(tokens(5, 1), 8));
