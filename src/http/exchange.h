@@ -59,9 +59,9 @@ class Exchange {
 
   bool started() const;  // respond() or begin() was called: the status can no longer change
   bool gone() const;     // the client closed its side or the connection broke
-  // Calls `callback` once when the client goes: on the net thread, or now if it is gone already. Not called
-  // after the handler has returned. It must be quick (post a cancel, set an event). Replaces an earlier one;
-  // nullptr removes it.
+  // Calls `callback` once when the client goes: on the net thread, or now if it is gone already. Quick things
+  // only (post a cancel, set an event), and not on_gone. What it captures by reference must be cleared with
+  // on_gone(nullptr), which waits for a call in progress. Replaces an earlier callback.
   void on_gone(std::move_only_function<void()> callback);
 
  private:

@@ -1,9 +1,9 @@
 // An HTTP/1.1 server: few net threads that only move bytes, and a pool of workers that run the handlers.
 //
-// It does keep-alive, pipelining (answers in order, one handler at a time per connection), chunked and sized
-// bodies, HEAD, Expect: 100-continue, HTTP/1.0; it bounds header, body, connection count and every wait. Wire
-// format: RFC 9112. Malformed or oversized requests are answered (400, 408, 413, 431, 501, 503) without
-// reaching the handler. A handler that throws gets its client a 500 and a line in the log.
+// It does keep-alive, pipelining (answers in order; a request starts when the answer before it is sent),
+// chunked and sized bodies, HEAD, Expect: 100-continue, HTTP/1.0; it bounds header, body, connection count
+// and every wait. Wire format: RFC 9112. Malformed or oversized requests are answered (400, 408, 413, 431,
+// 501, 503) without reaching the handler. A handler that throws gets its client a 500 and a line in the log.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "http/client.h"
 #include "http/raw_socket.h"
@@ -265,6 +266,23 @@ TEST(Server, RefusesConnectionsOverTheLimit) {
   EXPECT_THAT(refused, HasSubstr("Retry-After: 1\r\n"));
   first.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_THAT(read_answer(first), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST(Server, ServesOnAfterDescriptorsRanOut) {
+  auto server = start();
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const int next = ::dup(0);
+  ::close(next);
+  rlimit tight = before;
+  tight.rlim_cur = static_cast<rlim_t>(next) + 1;  // enough for the client's end of a connection only
+  setrlimit(RLIMIT_NOFILE, &tight);
+  RawSocket socket(server->port());
+  socket.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  usleep(20'000);
+  EXPECT_EQ(server->stats().accepted, 0u);
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_THAT(read_answer(socket), StartsWith("HTTP/1.1 200 "));
 }
 
 TEST(Server, NamesWhatItCannotListenOn) {
