@@ -46,6 +46,7 @@ struct ServedModel {
 
 class Api {
  public:
+  struct State;
   explicit Api(ApiOptions options);
   ~Api();
   Api(const Api&) = delete;
@@ -63,7 +64,6 @@ class Api {
   static std::string error_body(int status, std::string_view message);
 
  private:
-  struct State;
   std::shared_ptr<State> state_;
 };
 

@@ -1,0 +1,170 @@
+#include "api/answer_writer.h"
+
+#include "api/error_policy.h"
+#include "http/sse.h"
+
+namespace reprise {
+namespace json = boost::json;
+using http::asio::awaitable;
+namespace {
+
+// Chunks differ in one element of "choices"; the text before it is made once.
+class StreamWriter final : public AnswerWriter {
+ public:
+  StreamWriter(http::Exchange& exchange, const AnswerFormat& format, AnswerHead head, size_t choices,
+               StreamOptions options)
+      : exchange_(exchange), format_(format), id_(head.id), choices_(choices), options_(options) {
+    json::object members;
+    members["id"] = head.id;
+    members["object"] = format.stream_object();
+    members["created"] = head.created;
+    members["model"] = head.model;
+    head_ = json::serialize(members);
+    head_.back() = ',';
+  }
+
+  awaitable<bool> add(size_t choice, Piece piece, const Usage& so_far) override {
+    if (!co_await begin()) co_return false;
+    json::object element = format_.chunk(choice, piece);
+    co_return co_await send(&element, options_.continuous_usage ? &so_far : nullptr);
+  }
+
+  awaitable<bool> ended(size_t choice, const Choice& ended) override {
+    if (!co_await begin()) co_return false;
+    json::object element = format_.closing(choice, ended);
+    co_return co_await send(&element, nullptr);
+  }
+
+  awaitable<bool> finish(const Usage& usage, const ChoiceTimes& longest) override {
+    if (options_.include_usage) {
+      json::object timings = timings_object(longest, usage, choices_);
+      if (!co_await send(nullptr, &usage, &timings)) co_return false;
+    }
+    if (!co_await write(http::sse_data("[DONE]"))) co_return false;
+    co_return exchange_.end();
+  }
+
+  awaitable<void> fail(const Error& error, const Stats& stats) override {
+    if (!exchange_.started()) {
+      exchange_.respond(error_response(error, &stats));
+      co_return;
+    }
+    if (co_await write(http::sse_data(json::serialize(error_object(error))))) exchange_.end();
+  }
+
+  std::optional<Nanos> patience() const override {
+    return std::max<Nanos>(last_write_ + options_.keep_alive - now(), kMillisecond);
+  }
+
+  awaitable<bool> idle() override {
+    if (now() - last_write_ < options_.keep_alive) co_return true;
+    if (!co_await begin()) co_return false;
+    co_return co_await write(http::sse_comment("waiting"));
+  }
+
+ private:
+  awaitable<bool> begin() {
+    if (exchange_.started()) co_return true;
+    http::Headers headers;
+    headers.set("Content-Type", "text/event-stream; charset=utf-8");
+    headers.set("Cache-Control", "no-cache");
+    headers.set("X-Accel-Buffering", "no");  // proxies of the nginx family would collect the stream
+    headers.set("X-Request-Id", id_);
+    if (!exchange_.begin(200, headers)) co_return false;
+    for (size_t choice = 0; choice < choices_; ++choice) {
+      std::optional<json::object> opening = format_.opening(choice);
+      if (opening && !co_await send(&*opening, nullptr)) co_return false;
+    }
+    co_return true;
+  }
+
+  awaitable<bool> send(const json::object* element, const Usage* usage,
+                       const json::object* timings = nullptr) {
+    std::string text = head_ + "\"choices\":[";
+    if (element) text += json::serialize(*element);
+    text += ']';
+    if (usage) {
+      text += ",\"usage\":" + json::serialize(usage_object(*usage));
+    } else if (options_.include_usage) {
+      text += ",\"usage\":null";
+    }
+    if (timings) text += ",\"timings\":" + json::serialize(*timings);
+    text += '}';
+    co_return co_await write(http::sse_data(text));
+  }
+
+  awaitable<bool> write(std::string bytes) {
+    last_write_ = now();
+    co_return co_await exchange_.write(std::move(bytes));
+  }
+
+  http::Exchange& exchange_;
+  const AnswerFormat& format_;
+  std::string id_;
+  std::string head_;  // `{"id":...,"model":...,`
+  size_t choices_;
+  StreamOptions options_;
+  Nanos last_write_ = now();
+};
+
+class WholeWriter final : public AnswerWriter {
+ public:
+  WholeWriter(http::Exchange& exchange, const AnswerFormat& format, AnswerHead head, size_t choices)
+      : exchange_(exchange), format_(format), head_(std::move(head)), pieces_(choices), elements_(choices) {}
+
+  awaitable<bool> add(size_t choice, Piece piece, const Usage&) override {
+    pieces_[choice].append(std::move(piece));
+    co_return true;
+  }
+
+  awaitable<bool> ended(size_t choice, const Choice& ended) override {
+    Piece all = std::exchange(pieces_[choice], {});
+    elements_[choice] = format_.whole(choice, all, ended);
+    co_return true;
+  }
+
+  awaitable<bool> finish(const Usage& usage, const ChoiceTimes& longest) override {
+    json::object body;
+    body["id"] = head_.id;
+    body["object"] = format_.whole_object();
+    body["created"] = head_.created;
+    body["model"] = head_.model;
+    body["choices"] = std::move(elements_);
+    body["usage"] = usage_object(usage);
+    body["timings"] = timings_object(longest, usage, pieces_.size());
+    http::Response response;
+    response.headers.set("Content-Type", "application/json");
+    response.headers.set("X-Request-Id", head_.id);
+    response.body = json::serialize(body);
+    co_return exchange_.respond(std::move(response));
+  }
+
+  awaitable<void> fail(const Error& error, const Stats& stats) override {
+    exchange_.respond(error_response(error, &stats));
+    co_return;
+  }
+
+  std::optional<Nanos> patience() const override { return std::nullopt; }
+  awaitable<bool> idle() override { co_return true; }
+
+ private:
+  http::Exchange& exchange_;
+  const AnswerFormat& format_;
+  AnswerHead head_;
+  std::vector<Piece> pieces_;
+  json::array elements_;
+};
+
+}  // namespace
+
+std::unique_ptr<AnswerWriter> stream_writer(http::Exchange& exchange, const AnswerFormat& format,
+                                            AnswerHead head, size_t choices, StreamOptions options) {
+  return std::make_unique<StreamWriter>(exchange, format, std::move(head), choices, options);
+}
+
+std::unique_ptr<AnswerWriter> whole_writer(http::Exchange& exchange, const AnswerFormat& format,
+                                           AnswerHead head, size_t choices) {
+  return std::make_unique<WholeWriter>(exchange, format, std::move(head), choices);
+}
+
+}  // namespace reprise
