@@ -117,11 +117,11 @@ TEST(StopMatcher, WithoutStopStringsPassesEverything) {
 
 // Would take minutes if held text were searched again for every byte.
 TEST(StopMatcher, IsLinearInHostileStopStrings) {
-  const std::string stop = std::string(200'000, 'a') + "b";
+  const std::string stop = std::string(50'000, 'a') + "b";
   StopMatcher matcher({stop, stop + "c"});
   std::string given;
-  for (int i = 0; i < 400'000; ++i) given += matcher.push("a").text;
-  EXPECT_EQ(given.size(), 200'000u);
+  for (int i = 0; i < 100'000; ++i) given += matcher.push("a").text;
+  EXPECT_EQ(given.size(), 50'000u);
   EXPECT_TRUE(matcher.push("b").stopped);
 }
 

@@ -161,8 +161,8 @@ TEST_P(Scanner, CutsLikeItsChainOfPatterns) {
   const auto scanner = Pretokenizer::create(spec.names[0]);
   MixedText mixed(static_cast<uint32_t>(GetParam()) + 1);
   size_t cut = 0;
-  for (int round = 0; round < 20000; ++round) {
-    const std::string text = mixed(round < 15000 ? 1 + static_cast<size_t>(round) % 9 : 60);
+  for (int round = 0; round < 10000; ++round) {
+    const std::string text = mixed(round < 8000 ? 1 + static_cast<size_t>(round) % 9 : 60);
     Pieces by_hand, by_patterns;
     scanner->split(text, by_hand);
     chain->split(text, by_patterns);
