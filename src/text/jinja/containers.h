@@ -1,0 +1,107 @@
+// The containers of a template, all living on the render's heap.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "text/jinja/runtime.h"
+#include "text/jinja/value.h"
+
+namespace reprise::jinja {
+
+struct List {  // also tuples, dict views and generators
+  Value* items = nullptr;
+  uint32_t size = 0;
+  uint32_t capacity = 0;
+  uint32_t cursor = 0;  // generators: what was walked already
+  Value failure;        // generators: the message of the error that ends the walk, or kMissing
+
+  void push(Runtime& rt, const Value& v);
+  std::span<Value> span() const { return {items, size}; }
+};
+
+// Insertion-ordered hash map with Python's key equality (1 == 1.0 == True). Keys must be hashable.
+struct Dict {
+  struct Entry {
+    Value key;  // kMissing: deleted
+    Value value;
+    uint64_t hash;
+  };
+  Entry* entries = nullptr;
+  uint32_t end = 0;  // entries in use, deleted ones included
+  uint32_t capacity = 0;
+  uint32_t size = 0;
+  uint32_t* slots = nullptr;  // open addressing, entry index + 1; absent while the dict is small
+  uint32_t slot_count = 0;
+
+  Value* find(Runtime& rt, const Value& key) const;
+  Value* find(std::string_view key) const;
+  void set(Runtime& rt, const Value& key, const Value& value);
+  void set(Runtime& rt, std::string_view key, const Value& value);
+  bool erase(Runtime& rt, const Value& key);
+  void clear();
+
+ private:
+  template <typename Equal>
+  Entry* locate(uint64_t hash, const Equal& equal) const;
+  void append(Runtime& rt, const Value& key, const Value& value, uint64_t hash);
+  void rebuild_slots(Runtime& rt);
+};
+
+struct Range {
+  int64_t start;
+  int64_t step;
+  uint32_t size;
+  int64_t stop;
+
+  Value at(size_t i) const { return Value::integer(start + step * static_cast<int64_t>(i)); }
+};
+
+Value new_list(Runtime& rt, std::span<const Value> items = {});
+Value new_tuple(Runtime& rt, std::span<const Value> items);
+Value new_pair(Runtime& rt, const Value& first, const Value& second);
+Value new_dict(Runtime& rt);
+Value new_generator(Runtime& rt, const Value& list);  // takes the list over
+// What a lazy filter of jinja2 returns: `fill` computes the elements now, but if it fails, that is an error
+// only for whoever walks them.
+template <typename Fill>
+Value lazily(Runtime& rt, const Fill& fill) {
+  List& list = *rt.heap.make<List>();
+  try {
+    fill(list);
+  } catch (const Failure& failure) {
+    if (failure.kind != ErrorKind::kInvalid) throw;
+    list.failure = rt.heap.string(failure.message);
+  }
+  return Value::object(Kind::kGenerator, &list);
+}
+Value dict_view(Runtime& rt, const Dict& dict, ViewKind kind);
+
+// The elements of something iterable, by index. A list is seen live: what is appended meanwhile is met.
+class Sequence {
+ public:
+  Sequence() = default;
+  explicit Sequence(const List* list, uint32_t first = 0) : list_(list), first_(first) {}
+  explicit Sequence(const Range* range) : range_(range) {}
+  size_t size() const {
+    return range_ ? range_->size : list_ ? list_->size - std::min(first_, list_->size) : 0;
+  }
+  Value at(size_t i) const { return range_ ? range_->at(i) : list_->items[first_ + i]; }
+
+ private:
+  const List* list_ = nullptr;
+  const Range* range_ = nullptr;
+  uint32_t first_ = 0;
+};
+
+// dict.update(source): a dict or an iterable of pairs.
+void merge_into(Runtime& rt, Dict& dict, const Value& source);
+
+bool is_iterable(const Value& v);
+// Python's iter(): characters of a string, keys of a dict; nothing for undefined. Throws for what is not
+// iterable.
+Sequence iterate(Runtime& rt, const Value& v);
+
+}  // namespace reprise::jinja
