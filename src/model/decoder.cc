@@ -47,6 +47,16 @@ KvSpec Decoder::kv_spec() const {
           .groups = {{.kind = KvKind::kFull, .page_bytes = workspace_.table->kv_page_bytes(workspace_.kv)}}};
 }
 
+TokenCost Decoder::token_cost() const {
+  const uint64_t hidden = config_.hidden;
+  const uint64_t attention = hidden * (2 * uint64_t{config_.q_width()} + 2 * uint64_t{config_.kv_width()});
+  const bool tied = ends_.output.parts.empty();
+  return {.weight_bytes = weight_bytes_ - (tied ? 0 : ends_.embedding.bytes()),
+          .layer_macs = config_.layers * (attention + 3 * hidden * config_.feed_forward),
+          .head_macs = hidden * config_.vocabulary,
+          .attention_macs = 2 * uint64_t{config_.layers} * config_.q_width()};
+}
+
 void Decoder::embed(const ForwardBatch& batch, Activations& activations) {
   activations.rows = count_rows(batch.sequences);
   activations.hidden.reserve(size_t{activations.rows} * config_.hidden * sizeof(float));

@@ -29,6 +29,7 @@ class Decoder : public Model {
   uint32_t hidden_size() const final { return config_.hidden; }
   KvSpec kv_spec() const final;
   size_t weight_bytes() const final { return weight_bytes_; }
+  TokenCost token_cost() const override;
   void forward(const ForwardBatch& batch, Activations& activations) final;
   void logits(const Activations& activations, std::span<const uint32_t> rows, float* out) final;
 

@@ -37,6 +37,14 @@ struct ForwardBatch {
            layer_end = 0;  // [0, layers): the first call of a chunk starts at 0 and embeds its tokens
 };
 
+// What a token costs at least: the bytes and multiply-adds that any implementation must spend.
+struct TokenCost {
+  size_t weight_bytes = 0;      // read for one decoded token, output head included
+  uint64_t layer_macs = 0;      // in the layers' matrices, for every token
+  uint64_t head_macs = 0;       // in the output head, for a token whose logits are wanted
+  uint64_t attention_macs = 0;  // for every token and each position it attends to
+};
+
 class Model {
  public:
   virtual ~Model() = default;
@@ -46,6 +54,7 @@ class Model {
   virtual uint32_t hidden_size() const = 0;  // floats of a row of Activations::hidden
   virtual KvSpec kv_spec() const = 0;
   virtual size_t weight_bytes() const = 0;  // resident
+  virtual TokenCost token_cost() const { return {}; }  // zeros: not known
   // Runs the layers, reading and writing `activations` (resized when layer_begin is 0) and the pages.
   virtual void forward(const ForwardBatch& batch, Activations& activations) = 0;
   // Final norm and output head for some rows after the last layer: logits [rows.size()][vocabulary_size()].

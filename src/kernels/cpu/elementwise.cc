@@ -35,15 +35,7 @@ void rope(const MicroKernels& isa, TaskPool& pool, float* x, size_t ld, uint32_t
     const float *c = cos + r * half, *s = sin + r * half;
     for (uint32_t h = 0; h < heads; ++h) {
       float* head = x + r * ld + size_t{h} * dim;
-      if (!interleaved) {
-        isa.rope(head, half, c, s);
-        continue;
-      }
-      for (uint32_t i = 0; i < half; ++i) {
-        const float a = head[2 * i], b = head[2 * i + 1];
-        head[2 * i] = a * c[i] - b * s[i];
-        head[2 * i + 1] = a * s[i] + b * c[i];
-      }
+      (interleaved ? isa.rope_interleaved : isa.rope)(head, half, c, s);
     }
   });
 }

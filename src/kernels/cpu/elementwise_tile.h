@@ -58,6 +58,20 @@ struct Elementwise {
     });
   }
 
+  static void rope_interleaved(float* head, uint32_t half, const float* cos, const float* sin) {
+    uint32_t i = 0;
+    for (; i + kLanes / 2 <= half; i += kLanes / 2) {
+      const V x = Isa::load(head + 2 * i);
+      const V crossed = Isa::mul(Isa::swap_pairs(x), Isa::load_doubled(sin + i));
+      Isa::store(head + 2 * i, Isa::fma_subtract_add(x, Isa::load_doubled(cos + i), crossed));
+    }
+    for (; i < half; ++i) {
+      const float a = head[2 * i], b = head[2 * i + 1];
+      head[2 * i] = __builtin_fmaf(a, cos[i], -(b * sin[i]));
+      head[2 * i + 1] = __builtin_fmaf(b, cos[i], a * sin[i]);
+    }
+  }
+
   static void swiglu(float* gate, const float* up, uint32_t cols) {
     for_vectors(cols, [&](uint32_t i, uint32_t n) {
       const V g = get(gate + i, n);

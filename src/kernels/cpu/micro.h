@@ -90,8 +90,9 @@ struct MicroKernels {
   void (*merge)(const SoftmaxState& into, const SoftmaxState& part, uint32_t rows, uint32_t dim);
 
   void (*rms_norm)(const float* x, const float* weight, float eps, uint32_t cols, float* out);
-  // Pairs (i, i + half) of one head.
+  // Rotates one head: pairs (i, i + half), or (2i, 2i + 1).
   void (*rope)(float* head, uint32_t half, const float* cos, const float* sin);
+  void (*rope_interleaved)(float* head, uint32_t half, const float* cos, const float* sin);
   void (*swiglu)(float* gate, const float* up, uint32_t cols);
 };
 

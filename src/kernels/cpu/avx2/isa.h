@@ -52,6 +52,13 @@ struct Avx2 {
     return _mm_cvtss_f32(_mm_max_ss(s, _mm_movehdup_ps(s)));
   }
 
+  static V fma_subtract_add(V a, V b, V c) { return _mm256_fmaddsub_ps(a, b, c); }
+  static V swap_pairs(V a) { return _mm256_permute_ps(a, 0xb1); }
+  static V load_doubled(const float* p) {
+    return _mm256_permutevar8x32_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)),
+                                    _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3));
+  }
+
   static I load_bits(const void* p) { return _mm256_loadu_si256(static_cast<const __m256i*>(p)); }
   static V low_bf16(I x) { return _mm256_castsi256_ps(_mm256_slli_epi32(x, 16)); }
   static V high_bf16(I x) {

@@ -16,6 +16,7 @@ const MicroKernels kAvx2 = {
     Attention<Avx2>::merge,
     Elementwise<Avx2>::rms_norm,
     Elementwise<Avx2>::rope,
+    Elementwise<Avx2>::rope_interleaved,
     Elementwise<Avx2>::swiglu,
 };
 

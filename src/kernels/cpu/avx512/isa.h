@@ -38,6 +38,15 @@ struct Avx512 {
   static float sum(V a) { return _mm512_reduce_add_ps(a); }
   static float max(V a) { return _mm512_reduce_max_ps(a); }
 
+  // Even lanes a * b - c, odd lanes a * b + c; lanes exchanged within pairs; each of half a vector's values
+  // twice.
+  static V fma_subtract_add(V a, V b, V c) { return _mm512_fmaddsub_ps(a, b, c); }
+  static V swap_pairs(V a) { return _mm512_permute_ps(a, 0xb1); }
+  static V load_doubled(const float* p) {
+    return _mm512_permutexvar_ps(_mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7),
+                                 _mm512_castps256_ps512(_mm256_loadu_ps(p)));
+  }
+
   // bf16 pairs (low, high half of each 32 bits) as fp32, and 16 halves or bf16 in a row.
   static I load_bits(const void* p) { return _mm512_loadu_si512(p); }
   static V low_bf16(I x) { return _mm512_castsi512_ps(_mm512_slli_epi32(x, 16)); }

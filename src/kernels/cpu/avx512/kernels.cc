@@ -16,6 +16,7 @@ const MicroKernels kAvx512 = {
     Attention<Avx512>::merge,
     Elementwise<Avx512>::rms_norm,
     Elementwise<Avx512>::rope,
+    Elementwise<Avx512>::rope_interleaved,
     Elementwise<Avx512>::swiglu,
 };
 
