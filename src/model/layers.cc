@@ -1,5 +1,5 @@
-// q, k and v of a row lie side by side in one scratch row, as gate and up do: one stacked matrix writes them,
-// and the kernels that follow take a row stride.
+// q, k and v of a row lie side by side in one scratch row, as gate and up do: the kernels that follow take a
+// row stride, and one call rotates the heads of q and k together.
 #include "model/layers.h"
 
 namespace reprise {

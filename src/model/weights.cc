@@ -1,7 +1,7 @@
 #include "model/weights.h"
 
 #include <algorithm>
-#include <cstring>
+#include <iterator>
 
 #include "base/check.h"
 
@@ -9,7 +9,6 @@ namespace reprise {
 namespace {
 
 using kernels::Matrix;
-using kernels::MatrixSource;
 using kernels::WeightType;
 
 constexpr size_t kDropEvery = 256 << 20;  // file bytes read between two calls that let their pages go
@@ -18,7 +17,9 @@ constexpr size_t kDropEvery = 256 << 20;  // file bytes read between two calls t
 
 void Projection::apply(TaskPool& pool, const kernels::Table& table, const kernels::Input& input, float* y,
                        size_t ldy, kernels::Epilogue epilogue) const {
-  for (const Part& part : parts) table.matmul(pool, input, part.matrix, y + part.column, ldy, epilogue);
+  kernels::Product products[kMaxParts];
+  for (size_t i = 0; i < parts.size(); ++i) products[i] = {&parts[i].matrix, y + parts[i].column, ldy};
+  table.products(pool, input, {products, parts.size()}, epilogue);
   if (bias.empty()) return;
   for (uint32_t row = 0; row < input.rows; ++row)
     for (uint32_t i = 0; i < width; ++i) y[row * ldy + i] += bias[i];
@@ -46,37 +47,19 @@ Result<const GgufTensor*> WeightLoader::take(const std::string& name, uint32_t r
   return tensor;
 }
 
-Matrix WeightLoader::pack(std::span<const GgufTensor* const> stacked) {
-  if (mode_ == Mode::kCheck) return {};
-  const GgufTensor& first = *stacked.front();
-  MatrixSource source{*first.type->weight, static_cast<uint32_t>(first.size[1]),
-                      static_cast<uint32_t>(first.size[0]), first.bytes.data()};
-  std::vector<std::byte> joined;
-  size_t bytes = first.bytes.size();
-  if (stacked.size() > 1) {
-    source.rows = 0;
-    for (const GgufTensor* tensor : stacked) {
-      joined.insert(joined.end(), tensor->bytes.begin(), tensor->bytes.end());
-      source.rows += static_cast<uint32_t>(tensor->size[1]);
-    }
-    source.data = joined.data();
-    bytes = joined.size();
-  }
-  Matrix matrix = table_.pack(pool_, source);
+Result<Matrix> WeightLoader::matrix(const std::string& name, uint32_t rows, uint32_t cols) {
+  const GgufTensor& tensor = *TRY(take(name, rows, cols));
+  if (mode_ == Mode::kCheck) return Matrix{};
+  Matrix matrix = table_.pack(pool_, {*tensor.type->weight, rows, cols, tensor.bytes.data()});
   packed_bytes_ += matrix.bytes();
-  undropped_ += bytes;
+  undropped_ += tensor.bytes.size();
   if (undropped_ >= kDropEvery) {
     file_.drop_pages();
     undropped_ = 0;
   }
-  done_.bytes_done += bytes;
+  done_.bytes_done += tensor.bytes.size();
   if (progress_) progress_(done_);
   return matrix;
-}
-
-Result<Matrix> WeightLoader::matrix(const std::string& name, uint32_t rows, uint32_t cols) {
-  const GgufTensor* tensor = TRY(take(name, rows, cols));
-  return pack({&tensor, 1});
 }
 
 Result<std::vector<float>> WeightLoader::vector(const std::string& name, uint32_t size) {
@@ -95,10 +78,10 @@ Result<std::vector<float>> WeightLoader::vector(const std::string& name, uint32_
 }
 
 Result<Projection> WeightLoader::projection(const std::vector<Member>& members, uint32_t cols) {
+  CHECK(members.size() <= Projection::kMaxParts);
   Projection projection;
-  std::vector<const GgufTensor*> tensors;
   for (const Member& member : members) {
-    tensors.push_back(TRY(take(member.name + ".weight", member.rows, cols)));
+    projection.parts.push_back({TRY(matrix(member.name + ".weight", member.rows, cols)), projection.width});
     if (has(member.name + ".bias")) {
       projection.bias.resize(projection.width);
       std::ranges::copy(TRY(vector(member.name + ".bias", member.rows)), std::back_inserter(projection.bias));
@@ -106,14 +89,6 @@ Result<Projection> WeightLoader::projection(const std::vector<Member>& members, 
     projection.width += member.rows;
   }
   if (!projection.bias.empty()) projection.bias.resize(projection.width);
-
-  uint32_t column = 0;
-  for (size_t begin = 0; begin < tensors.size();) {
-    size_t end = begin + 1;
-    while (end < tensors.size() && tensors[end]->type == tensors[begin]->type) ++end;
-    projection.parts.push_back({pack(std::span(tensors).subspan(begin, end - begin)), column});
-    for (; begin < end; ++begin) column += static_cast<uint32_t>(tensors[begin]->size[1]);
-  }
   return projection;
 }
 

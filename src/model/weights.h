@@ -18,10 +18,10 @@
 
 namespace reprise {
 
-// One or several weight matrices that read the same input, as columns of one output: y[r] = [A x[r] | B x[r]
-// | ...] + bias. Neighbours of one storage type are packed as one matrix, so that q, k and v (gate and up)
-// are one parallel loop.
+// One or several weight matrices that read the same input, as columns of one output, computed in one parallel
+// loop: y[r] = [A x[r] | B x[r] | ...] + bias.
 struct Projection {
+  static constexpr size_t kMaxParts = 4;
   struct Part {
     kernels::Matrix matrix;
     uint32_t column = 0;  // of y
@@ -62,7 +62,6 @@ class WeightLoader {
 
  private:
   Result<const GgufTensor*> take(const std::string& name, uint32_t rows, uint32_t cols);
-  kernels::Matrix pack(std::span<const GgufTensor* const> stacked);
 
   const GgufFile& file_;
   TaskPool& pool_;
