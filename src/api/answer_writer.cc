@@ -8,6 +8,10 @@ namespace json = boost::json;
 using http::asio::awaitable;
 namespace {
 
+// GCC 12 destroys temporaries of a co_await expression that were never made when the coroutine leaves early.
+// Hence, here and in session.cc: what is awaited gets only references and plain values, and no condition
+// holds a co_await.
+
 // Chunks differ in one element of "choices"; the text before it is made once.
 class StreamWriter final : public AnswerWriter {
  public:
@@ -23,25 +27,31 @@ class StreamWriter final : public AnswerWriter {
     head_.back() = ',';
   }
 
-  awaitable<bool> add(size_t choice, Piece piece, const Usage& so_far) override {
-    if (!co_await begin()) co_return false;
+  awaitable<bool> add(size_t choice, Piece& piece, const Usage& so_far) override {
+    bool begun = co_await begin();
+    if (!begun) co_return false;
     json::object element = format_.chunk(choice, piece);
-    co_return co_await send(&element, options_.continuous_usage ? &so_far : nullptr);
+    std::string bytes = chunk(&element, options_.continuous_usage ? &so_far : nullptr);
+    co_return co_await write(bytes);
   }
 
   awaitable<bool> ended(size_t choice, const Choice& ended) override {
-    if (!co_await begin()) co_return false;
+    bool begun = co_await begin();
+    if (!begun) co_return false;
     json::object element = format_.closing(choice, ended);
-    co_return co_await send(&element, nullptr);
+    std::string bytes = chunk(&element, nullptr);
+    co_return co_await write(bytes);
   }
 
   awaitable<bool> finish(const Usage& usage, const ChoiceTimes& longest) override {
+    std::string bytes;
     if (options_.include_usage) {
       json::object timings = timings_object(longest, usage, choices_);
-      if (!co_await send(nullptr, &usage, &timings)) co_return false;
+      bytes = chunk(nullptr, &usage, &timings);
     }
-    if (!co_await write(http::sse_data("[DONE]"))) co_return false;
-    co_return exchange_.end();
+    bytes += http::sse_data("[DONE]");
+    bool sent = co_await write(bytes);
+    co_return sent&& exchange_.end();
   }
 
   awaitable<void> fail(const Error& error, const Stats& stats) override {
@@ -49,7 +59,9 @@ class StreamWriter final : public AnswerWriter {
       exchange_.respond(error_response(error, &stats));
       co_return;
     }
-    if (co_await write(http::sse_data(json::serialize(error_object(error))))) exchange_.end();
+    std::string bytes = http::sse_data(json::serialize(error_object(error)));
+    bool sent = co_await write(bytes);
+    if (sent) exchange_.end();
   }
 
   std::optional<Nanos> patience() const override {
@@ -58,11 +70,14 @@ class StreamWriter final : public AnswerWriter {
 
   awaitable<bool> idle() override {
     if (now() - last_write_ < options_.keep_alive) co_return true;
-    if (!co_await begin()) co_return false;
-    co_return co_await write(http::sse_comment("waiting"));
+    bool begun = co_await begin();
+    if (!begun) co_return false;
+    std::string bytes = http::sse_comment("waiting");
+    co_return co_await write(bytes);
   }
 
  private:
+  // The head, and each choice's opening.
   awaitable<bool> begin() {
     if (exchange_.started()) co_return true;
     http::Headers headers;
@@ -71,15 +86,17 @@ class StreamWriter final : public AnswerWriter {
     headers.set("X-Accel-Buffering", "no");  // proxies of the nginx family would collect the stream
     headers.set("X-Request-Id", id_);
     if (!exchange_.begin(200, headers)) co_return false;
+    std::string bytes;
     for (size_t choice = 0; choice < choices_; ++choice) {
       std::optional<json::object> opening = format_.opening(choice);
-      if (opening && !co_await send(&*opening, nullptr)) co_return false;
+      if (opening) bytes += chunk(&*opening, nullptr);
     }
-    co_return true;
+    if (bytes.empty()) co_return true;
+    co_return co_await write(bytes);
   }
 
-  awaitable<bool> send(const json::object* element, const Usage* usage,
-                       const json::object* timings = nullptr) {
+  std::string chunk(const json::object* element, const Usage* usage,
+                    const json::object* timings = nullptr) const {
     std::string text = head_ + "\"choices\":[";
     if (element) text += json::serialize(*element);
     text += ']';
@@ -90,12 +107,12 @@ class StreamWriter final : public AnswerWriter {
     }
     if (timings) text += ",\"timings\":" + json::serialize(*timings);
     text += '}';
-    co_return co_await write(http::sse_data(text));
+    return http::sse_data(text);
   }
 
-  awaitable<bool> write(std::string bytes) {
+  awaitable<bool> write(std::string& bytes) {
     last_write_ = now();
-    co_return co_await exchange_.write(std::move(bytes));
+    return exchange_.write(std::move(bytes));
   }
 
   http::Exchange& exchange_;
@@ -112,7 +129,7 @@ class WholeWriter final : public AnswerWriter {
   WholeWriter(http::Exchange& exchange, const AnswerFormat& format, AnswerHead head, size_t choices)
       : exchange_(exchange), format_(format), head_(std::move(head)), pieces_(choices), elements_(choices) {}
 
-  awaitable<bool> add(size_t choice, Piece piece, const Usage&) override {
+  awaitable<bool> add(size_t choice, Piece& piece, const Usage&) override {
     pieces_[choice].append(std::move(piece));
     co_return true;
   }

@@ -17,8 +17,8 @@ namespace reprise {
 class AnswerWriter {
  public:
   virtual ~AnswerWriter() = default;
-  // `so_far` is the request's usage with this piece. Not called after `ended` of that choice.
-  virtual http::asio::awaitable<bool> add(size_t choice, Piece piece, const Usage& so_far) = 0;
+  // Takes the piece. `so_far` is the request's usage with it. Not called after `ended` of that choice.
+  virtual http::asio::awaitable<bool> add(size_t choice, Piece& piece, const Usage& so_far) = 0;
   virtual http::asio::awaitable<bool> ended(size_t choice, const Choice& ended) = 0;
   // After every choice has ended.
   virtual http::asio::awaitable<bool> finish(const Usage& usage, const ChoiceTimes& longest) = 0;

@@ -153,7 +153,8 @@ awaitable<void> generate(Call& call) {
     co_return;
   }
   job->arrived = call.arrived;
-  co_await run_session(call.exchange, *call.model, std::move(*job));
+  awaitable<void> session = run_session(call.exchange, *call.model, std::move(*job));
+  co_await std::move(session);
 }
 
 // ---- Routing

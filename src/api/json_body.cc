@@ -70,11 +70,6 @@ std::string replace_lone_surrogates(std::string_view text) {
   return out;
 }
 
-bool is_surrogate_fault(const json::error_code& code) {
-  return code == json::error::illegal_leading_surrogate || code == json::error::illegal_trailing_surrogate ||
-         code == json::error::expected_utf16_escape;
-}
-
 std::string reason(const json::error_code& code) {
   if (code == json::error::too_deep) return fmt::format("nested deeper than {} levels", kMaxJsonDepth);
   if (code == json::error::incomplete) return "the text ends too early";
@@ -86,10 +81,9 @@ std::string reason(const json::error_code& code) {
 
 Result<json::value> parse_json(std::string_view text) {
   auto value = parse_once(text);
-  std::string repaired;
-  if (!value && is_surrogate_fault(value.error().code)) {
-    repaired = replace_lone_surrogates(text);
-    value = parse_once(repaired);
+  if (!value) {  // the repair keeps every other byte in its place, so a fault's position stays true
+    std::string repaired = replace_lone_surrogates(text);
+    if (repaired != text) value = parse_once(repaired);
   }
   if (value) return std::move(*value);
   size_t at = std::min(value.error().at, text.size());

@@ -146,7 +146,7 @@ awaitable<void> run_session(http::Exchange& exchange, const LoadedModel& model, 
         Error error = failure_of(*finished);
         account.abandoned(unfinished, "error");
         account.log(head.id, error.message);
-        if (error.kind == ErrorKind::kInternal) log::warn("{} failed: {}", head.id, error.message);
+        if (finished->reason == FinishReason::kError) log::warn("{} failed: {}", head.id, error.message);
         Stats stats = model.backend.stats();
         co_await writer->fail(error, stats);
         co_return;
@@ -155,12 +155,12 @@ awaitable<void> run_session(http::Exchange& exchange, const LoadedModel& model, 
     }
 
     if (!piece.text.empty() || (job.format->shows_tokens() && !piece.tokens.empty())) {
-      client_there = co_await writer->add(next->choice, std::move(piece), account.usage());
+      client_there = co_await writer->add(next->choice, piece, account.usage());
     }
     if (choice.done()) {
       account.ended(next->choice, choice);
       --unfinished;
-      client_there = client_there && co_await writer->ended(next->choice, choice);
+      if (client_there) client_there = co_await writer->ended(next->choice, choice);
     }
   }
   if (client_there) client_there = co_await writer->finish(account.usage(), account.longest());

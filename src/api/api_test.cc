@@ -1,0 +1,245 @@
+// Routes, keys, readiness, models, tokens and refusals, over real sockets.
+#include "api/api.h"
+
+#include <gmock/gmock.h>
+
+#include "api/testing/api_fixture.h"
+
+namespace reprise::testing {
+namespace {
+
+namespace json = boost::json;
+using ::testing::HasSubstr;
+
+class ApiTest : public ApiFixture {};
+
+TEST_F(ApiTest, AnswersHealthBeforeTheModelIsLoaded) {
+  start({}, /*load=*/false);
+  EXPECT_EQ(get("/health").status, 200);
+  EXPECT_EQ(get("/health/live").status, 200);
+  EXPECT_THAT(get("/version").body, HasSubstr("1.2.3"));
+  EXPECT_THAT(get("/metrics").body, HasSubstr("reprise:ready 0"));
+  for (const char* path : {"/health/ready", "/v1/models"}) {
+    http::ClientResponse refused = get(path);
+    EXPECT_EQ(refused.status, 503) << path;
+    EXPECT_THAT(refused.headers.get("Retry-After").value_or(""), ::testing::MatchesRegex("[0-9]+"));
+    EXPECT_THAT(error_of(refused).at("message").as_string().c_str(), HasSubstr("loading"));
+  }
+  EXPECT_EQ(post("/v1/chat/completions", chat()).status, 503);
+  load_model();
+  EXPECT_EQ(get("/health/ready").status, 200);
+  EXPECT_EQ(get("/v1/models").status, 200);
+  EXPECT_THAT(get("/metrics").body, HasSubstr("reprise:ready 1"));
+}
+
+TEST_F(ApiTest, DrainingRefusesNewWorkAndLetsStreamsEnd) {
+  start();
+  std::thread client([&] {
+    StreamedAnswer answer = stream("/v1/chat/completions", chat());
+    EXPECT_EQ(answer.text(), "ab");
+    EXPECT_TRUE(answer.done);
+  });
+  ASSERT_TRUE(backend_.wait_submitted(1));
+  api_->set_draining();
+  EXPECT_EQ(get("/health/ready").status, 503);
+  EXPECT_EQ(get("/health/live").status, 200);
+  http::ClientResponse refused = post("/v1/chat/completions", chat());
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_TRUE(refused.headers.get("Retry-After"));
+  for (Event& event : script_of({'a', 'b'})) backend_.push(1, std::move(event));
+  client.join();
+}
+
+TEST_F(ApiTest, ListsAndShowsTheModel) {
+  start();
+  json::object list = json_of(get("/v1/models"));
+  EXPECT_EQ(list.at("object"), "list");
+  const json::object& card = list.at("data").as_array().at(0).as_object();
+  EXPECT_EQ(card.at("id"), "test-model");
+  EXPECT_EQ(card.at("object"), "model");
+  EXPECT_EQ(card.at("created"), 1234);
+  EXPECT_EQ(card.at("max_model_len"), kContext);
+  EXPECT_EQ(json_of(get("/v1/models/test-model")).at("id"), "test-model");
+  EXPECT_EQ(json_of(get("/v1/models/org%2Fname")).at("id"), "org/name") << "any name is accepted and echoed";
+  EXPECT_EQ(get("/v1/models?limit=1000").status, 200) << "the query is ignored";
+}
+
+TEST_F(ApiTest, StrictModelRefusesOtherNames) {
+  start({.strict_model = true});
+  answer_text("x");
+  json::object body = chat();
+  body["model"] = "gpt-4";
+  for (const char* path : {"/v1/chat/completions", "/v1/completions"}) {
+    if (std::string_view(path) == "/v1/completions") body["prompt"] = "x";
+    http::ClientResponse refused = post(path, body);
+    EXPECT_EQ(refused.status, 404);
+    EXPECT_EQ(error_of(refused).at("code"), "model_not_found");
+  }
+  EXPECT_EQ(get("/v1/models/gpt-4").status, 404);
+  body["model"] = "test-model";
+  EXPECT_EQ(post("/v1/chat/completions", body).status, 200);
+}
+
+TEST_F(ApiTest, UnknownPathsAndMethodsGetJsonErrors) {
+  start();
+  http::ClientResponse unknown = get("/v1/frobnicate");
+  EXPECT_EQ(unknown.status, 404);
+  EXPECT_EQ(error_of(unknown).at("code"), "unknown_url");
+  for (auto [method, path, allow] : {std::tuple{"GET", "/v1/chat/completions", "POST, OPTIONS"},
+                                     {"POST", "/v1/models", "GET, HEAD, OPTIONS"},
+                                     {"DELETE", "/v1/models/x", "GET, HEAD, OPTIONS"},
+                                     {"PUT", "/tokenize", "POST, OPTIONS"},
+                                     {"POST", "/health", "GET, HEAD, OPTIONS"}}) {
+    http::ClientResponse refused = send(method, path);
+    EXPECT_EQ(refused.status, 405) << path;
+    EXPECT_EQ(refused.headers.get("Allow"), allow);
+    EXPECT_EQ(error_of(refused).at("type"), "invalid_request_error");
+  }
+  http::ClientResponse options = send("OPTIONS", "/v1/chat/completions");
+  EXPECT_EQ(options.status, 204);
+  EXPECT_EQ(options.headers.get("Allow"), "POST, OPTIONS");
+  http::ClientResponse head = send("HEAD", "/v1/models");
+  EXPECT_EQ(head.status, 200);
+  EXPECT_EQ(head.body, "");
+}
+
+TEST_F(ApiTest, TheKeyGuardsAllButHealthAndMetrics) {
+  start({.api_key = "sk-secret"});
+  answer_text("x");
+  for (const char* path : {"/health", "/health/live", "/health/ready", "/metrics"})
+    EXPECT_EQ(get(path).status, 200) << path;
+  for (const char* path : {"/v1/models", "/version", "/nowhere"}) {
+    http::ClientResponse refused = get(path);
+    EXPECT_EQ(refused.status, 401) << path;
+    EXPECT_TRUE(refused.headers.get("WWW-Authenticate"));
+    EXPECT_EQ(error_of(refused).at("type"), "invalid_request_error");
+  }
+  EXPECT_EQ(post("/v1/chat/completions", chat()).status, 401);
+  http::Headers wrong, right, anthropic;
+  wrong.set("Authorization", "Bearer sk-secreT");
+  right.set("authorization", "bearer sk-secret");
+  anthropic.set("x-api-key", "sk-secret");
+  EXPECT_EQ(error_of(post("/v1/chat/completions", chat(), wrong)).at("code"), "invalid_api_key");
+  EXPECT_EQ(post("/v1/chat/completions", chat(), right).status, 200);
+  EXPECT_EQ(get("/v1/models", anthropic).status, 200);
+}
+
+TEST_F(ApiTest, TokenizesTextAndConversations) {
+  start();
+  json::object answer =
+      json_of(post("/tokenize", json::parse(R"({"prompt":"ab","return_token_strs":true})")));
+  EXPECT_EQ(json::serialize(answer),
+            R"({"count":3,"max_model_len":200,"tokens":[256,97,98],"token_strs":["<|im_start|>","a","b"]})");
+  answer = json_of(post("/tokenize", json::parse(R"({"prompt":"ab","add_special_tokens":false})")));
+  EXPECT_EQ(json::serialize(answer.at("tokens")), "[97,98]");
+  EXPECT_TRUE(answer.at("token_strs").is_null());
+  answer = json_of(post("/tokenize", json::parse(R"({"messages":[{"role":"user","content":"a"}]})")));
+  json::object back = json_of(post("/detokenize", json::object{{"tokens", answer.at("tokens")}}));
+  EXPECT_EQ(back.at("prompt"), "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n");
+  EXPECT_EQ(json_of(post("/detokenize", json::parse(R"({"tokens":[255,97]})"))).at("prompt"), "\uFFFDa");
+  EXPECT_EQ(error_of(post("/detokenize", json::parse(R"({"tokens":[258]})"))).at("param"), "tokens[0]");
+  EXPECT_EQ(error_of(post("/detokenize", json::parse("{}"))).at("param"), "tokens");
+  EXPECT_EQ(error_of(post("/tokenize", json::parse("{}"))).at("param"), "prompt");
+}
+
+TEST_F(ApiTest, OverflowIsRefusedBeforeAnythingRuns) {
+  start();
+  answer_text("x");
+  http::ClientResponse refused = post("/v1/chat/completions", chat(std::string(500, 'x')));
+  EXPECT_EQ(refused.status, 400);
+  json::object error = error_of(refused);
+  EXPECT_EQ(error.at("code"), "context_length_exceeded");
+  EXPECT_EQ(error.at("param"), "messages");
+  EXPECT_THAT(error.at("message").as_string().c_str(),
+              ::testing::MatchesRegex(
+                  "This model's maximum context length is 200 tokens\\. However, your messages resulted "
+                  "in 5[0-9]+ tokens\\. Please reduce the length of the messages\\."));
+  error = error_of(post("/v1/completions", json::object{{"prompt", std::string(200, 'x')}}));
+  EXPECT_EQ(error.at("param"), "prompt");
+  EXPECT_TRUE(backend_.submitted().empty());
+}
+
+TEST_F(ApiTest, MaxTokensIsClampedToTheRoom) {
+  start();
+  answer_text("x");
+  json::object body{{"prompt", "abc"}};
+  post("/v1/completions", body);
+  body["max_tokens"] = 32000;
+  post("/v1/completions", body);
+  body["max_tokens"] = 7;
+  post("/v1/completions", body);
+  auto submitted = backend_.submitted();
+  EXPECT_EQ(submitted[0].max_tokens, kContext - 4);
+  EXPECT_EQ(submitted[1].max_tokens, kContext - 4);
+  EXPECT_EQ(submitted[2].max_tokens, 7u);
+}
+
+TEST_F(ApiTest, OverloadIsA429WithRetryAfterFromTheQueue) {
+  start();
+  Stats stats;
+  stats.queued_tokens = 12'000;
+  stats.prefill_tokens_per_s = 1000;
+  backend_.set_stats(stats);
+  backend_.refuse_with(Error{ErrorKind::kOverloaded, "Too many requests are waiting.", {}});
+  http::ClientResponse refused = post("/v1/chat/completions", chat());
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_EQ(refused.headers.get("Retry-After"), "12");
+  EXPECT_EQ(error_of(refused).at("code"), "rate_limit_exceeded");
+  backend_.refuse_with(Error{ErrorKind::kUnavailable, "The engine is stopping.", {}});
+  refused = post("/v1/chat/completions", chat());
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_TRUE(refused.headers.get("Retry-After"));
+}
+
+TEST_F(ApiTest, RequestsOfOneSessionShareTheirFairnessKey) {
+  start();
+  answer_text("x");
+  http::Headers a, b;
+  a.set("x-session-id", "a");
+  b.set("x-session-id", "b");
+  post("/v1/chat/completions", chat(), a);
+  post("/v1/chat/completions", chat("other"), a);
+  post("/v1/chat/completions", chat(), b);
+  post("/v1/chat/completions", chat());
+  auto submitted = backend_.submitted();
+  EXPECT_NE(submitted[0].session, 0u);
+  EXPECT_EQ(submitted[0].session, submitted[1].session);
+  EXPECT_NE(submitted[0].session, submitted[2].session);
+  EXPECT_EQ(submitted[3].session, 0u);
+}
+
+TEST_F(ApiTest, FieldsReachTheEngine) {
+  start();
+  answer_text("x");
+  json::object body = chat();
+  const json::object fields =
+      json::parse(R"({"seed":5,"n":3,"stop_token_ids":[7],"min_tokens":2,"max_tokens":9,
+                                              "temperature":0,"top_p":0,"cache_salt":"s"})")
+          .as_object();
+  for (const auto& [key, value] : fields) {
+    body[key] = value;
+  }
+  post("/v1/chat/completions", body);
+  auto submitted = backend_.submitted();
+  ASSERT_EQ(submitted.size(), 3u);
+  EXPECT_EQ(submitted[0].sampling.seed, 5u);
+  EXPECT_NE(submitted[1].sampling.seed, submitted[2].sampling.seed);
+  EXPECT_EQ(submitted[0].stop_tokens, (std::vector<TokenId>{FakeTokenizer::kEnd, 7}));
+  EXPECT_EQ(submitted[0].min_tokens, 2u);
+  EXPECT_TRUE(submitted[0].sampling.greedy());
+  EXPECT_EQ(submitted[0].sampling.top_k, 1) << "top_p 0 keeps the likeliest token";
+  EXPECT_EQ(submitted[0].cache_salt, "s");
+  EXPECT_EQ(submitted[0].prompt.front(), FakeTokenizer::kStart) << "the template's control tokens are tokens";
+  body["ignore_eos"] = true;
+  post("/v1/chat/completions", body);
+  EXPECT_EQ(backend_.submitted()[3].stop_tokens, (std::vector<TokenId>{7}));
+}
+
+TEST(ApiErrorBody, GivesTheServersOwnRefusalsTheSameShape) {
+  EXPECT_EQ(Api::error_body(413, "Too large."),
+            R"({"error":{"message":"Too large.","type":"invalid_request_error","param":null,"code":null}})");
+  EXPECT_THAT(Api::error_body(503, "Full."), HasSubstr("server_error"));
+}
+
+}  // namespace
+}  // namespace reprise::testing
