@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "text/jinja/compare.h"
+#include "text/jinja/sorting.h"
 #include "text/jinja/unicode.h"
 
 namespace reprise::jinja {
@@ -142,6 +143,21 @@ Value dict_view(Runtime& rt, const Dict& dict, ViewKind kind) {
                                                : new_pair(rt, e.key, e.value));
   }
   return Value::object(Kind::kView, list, static_cast<uint8_t>(kind));
+}
+
+std::vector<const Dict::Entry*> entries_of(Runtime& rt, const Dict& dict, bool sorted) {
+  std::vector<const Dict::Entry*> entries;
+  for (uint32_t i = 0; i < dict.end; ++i) {
+    if (!dict.entries[i].key.is(Kind::kMissing)) entries.push_back(&dict.entries[i]);
+  }
+  if (!sorted) return entries;
+  const auto order = stable_order(entries.size(), [&](uint32_t a, uint32_t b) {
+    rt.charge();
+    return less(rt, entries[a]->key, entries[b]->key);
+  });
+  std::vector<const Dict::Entry*> result;
+  for (const uint32_t i : order) result.push_back(entries[i]);
+  return result;
 }
 
 bool is_iterable(const Value& v) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "text/jinja/runtime.h"
 #include "text/jinja/value.h"
@@ -78,6 +79,9 @@ Value lazily(Runtime& rt, const Fill& fill) {
   return Value::object(Kind::kGenerator, &list);
 }
 Value dict_view(Runtime& rt, const Dict& dict, ViewKind kind);
+
+// The entries of a dict in order; sorted by key if wanted, which throws for keys that have no order.
+std::vector<const Dict::Entry*> entries_of(Runtime& rt, const Dict& dict, bool sorted);
 
 // The elements of something iterable, by index. A list is seen live: what is appended meanwhile is met.
 class Sequence {

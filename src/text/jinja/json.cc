@@ -2,9 +2,7 @@
 // form an error.
 #include "text/jinja/json.h"
 
-#include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "text/jinja/compare.h"
 #include "text/jinja/containers.h"
@@ -82,17 +80,9 @@ class JsonWriter {
 
   void object(const Dict& dict) {
     if (dict.size == 0) return out_.append("{}");
-    std::vector<const Dict::Entry*> entries;
-    for (uint32_t i = 0; i < dict.end; ++i) {
-      if (!dict.entries[i].key.is(Kind::kMissing)) entries.push_back(&dict.entries[i]);
-    }
-    if (style_.sort_keys) {
-      std::ranges::stable_sort(entries,
-                               [&](const auto* a, const auto* b) { return less(rt_, a->key, b->key); });
-    }
     open('{');
     bool first = true;
-    for (const Dict::Entry* e : entries) {
+    for (const Dict::Entry* e : entries_of(rt_, dict, style_.sort_keys)) {
       if (!first) separate();
       first = false;
       key(e->key);

@@ -2,7 +2,6 @@
 #include "text/jinja/pretty.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "text/jinja/compare.h"
 #include "text/jinja/containers.h"
@@ -61,20 +60,13 @@ class PrettyPrinter {
 
   // The dict with sorted keys, at every level, as pprint shows dicts also inside of one line.
   Value sorted(const Value& v) {
-    const Dict& dict = *v.dict();
-    std::vector<const Dict::Entry*> entries;
-    for (uint32_t i = 0; i < dict.end; ++i) {
-      if (!dict.entries[i].key.is(Kind::kMissing)) entries.push_back(&dict.entries[i]);
-    }
-    const auto sortable = [&](const auto* a) { return a->key.kind() == entries[0]->key.kind(); };
-    if (std::ranges::all_of(entries, sortable) && !entries.empty() &&
-        (entries[0]->key.is_string() || entries[0]->key.is_number())) {
-      std::ranges::stable_sort(entries,
-                               [&](const auto* a, const auto* b) { return less(rt_, a->key, b->key); });
-    }
+    const auto entries = entries_of(rt_, *v.dict(), false);
+    const bool sortable = std::ranges::all_of(entries, [&](const auto* e) {
+      return e->key.kind() == entries[0]->key.kind() && (e->key.is_string() || e->key.is_number());
+    });
     const Nesting nesting(rt_);
     const Value result = new_dict(rt_);
-    for (const Dict::Entry* e : entries) {
+    for (const Dict::Entry* e : entries_of(rt_, *v.dict(), sortable)) {
       rt_.charge();
       result.dict()->set(rt_, e->key, e->value.is(Kind::kDict) ? sorted(e->value) : e->value);
     }

@@ -16,9 +16,9 @@
 
 namespace reprise::jinja {
 
-// Budgets of one render. A render that stays inside them takes about a second at most.
+// Budgets of one render. A render that stays inside them takes a few seconds at most.
 struct Limits {
-  uint64_t instructions = 20'000'000;      // evaluated nodes, loop rounds, elements compared, ...
+  uint64_t instructions = 50'000'000;      // evaluated nodes, loop rounds, elements compared, ...
   size_t heap_bytes = size_t{256} << 20;   // every value the template makes, dead ones included
   size_t output_bytes = size_t{64} << 20;  // text rendered, captured blocks included
   uint32_t depth = 1200;                   // nested evaluation: macros, recursive loops, deep values

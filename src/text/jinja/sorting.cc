@@ -1,8 +1,6 @@
 #include "text/jinja/sorting.h"
 
-#include <algorithm>
 #include <charconv>
-#include <numeric>
 
 #include "text/jinja/attributes.h"
 #include "text/jinja/compare.h"
@@ -13,9 +11,7 @@
 namespace reprise::jinja {
 
 Value sort_by(Runtime& rt, std::span<const Value> items, std::span<const Value> keys, bool reverse) {
-  std::vector<uint32_t> order(items.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+  const auto order = stable_order(items.size(), [&](uint32_t a, uint32_t b) {
     rt.charge();
     return reverse ? less(rt, keys[b], keys[a]) : less(rt, keys[a], keys[b]);
   });
