@@ -67,7 +67,7 @@ struct TaskPool::State {
   alignas(64) std::atomic<uint32_t> idle{0};  // helpers done with this generation
 
   std::vector<int> cpus;  // empty: not pinned
-  bool caller_pinned = false;
+  std::thread::id pinned_caller;
   std::vector<std::thread> helpers;
 
   void work(int worker) {
@@ -104,9 +104,9 @@ int TaskPool::threads() const { return static_cast<int>(state_->helpers.size()) 
 
 void TaskPool::run_erased(size_t tasks, Invoke invoke, void* context) {
   State& s = *state_;
-  if (!s.caller_pinned && !s.cpus.empty()) {
+  if (!s.cpus.empty() && s.pinned_caller != std::this_thread::get_id()) {
     pin_to(s.cpus[0]);
-    s.caller_pinned = true;
+    s.pinned_caller = std::this_thread::get_id();
   }
   if (s.helpers.empty() || tasks <= 1) {
     for (size_t task = 0; task < tasks; ++task) invoke(context, task, 0);

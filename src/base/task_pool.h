@@ -15,7 +15,7 @@ namespace reprise {
 class TaskPool {
  public:
   // threads >= 1, the caller included. `pin` binds worker i to the i-th CPU this process may run on; worker 0 (the
-  // caller) is bound at its first run().
+  // caller) is bound when it first calls run(); a later, different caller likewise.
   explicit TaskPool(int threads, bool pin = true);
   ~TaskPool();
   TaskPool(const TaskPool&) = delete;

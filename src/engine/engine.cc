@@ -167,7 +167,10 @@ struct Engine::Loop final : EventSink {
   bool step() {
     const Batch batch = scheduler.plan(now());
     const bool some = !batch.empty();
-    if (some) scheduler.commit(executor->wait(executor->launch(batch)), now());
+    if (some) {
+      const StepResult result = executor->wait(executor->launch(batch));
+      scheduler.commit(result, now());  // the time after the step: arguments have no order of evaluation
+    }
     block_filled();
     publish();
     return some;

@@ -34,7 +34,7 @@ def ours(kind, prompt, gen, depth):
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         run([args.reprise, "bench", "model", "--model", args.model, "--prompt", str(prompt), "--gen", str(gen), "--depth", str(depth),
              "--json", out.name])
-        return next(r for r in json.load(open(out.name)) if r["name"] == kind and r["unit"] == "tokens/s")
+        return next(r for r in json.load(open(out.name))["rows"] if r["name"].startswith(kind) and r["unit"] == "tokens/s")
 
 
 def llama(flash, prompt, gen, depth):

@@ -1,0 +1,22 @@
+// `reprise bench roof|kernels|model`: prints rows, optionally writes them as JSON.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace reprise {
+
+struct BenchOptions {
+  std::string model_file;
+  uint32_t prompt = 512, gen = 128, depth = 0;
+  std::string kernels;
+  int threads = 0;    // 0 = all usable CPUs
+  std::string json;   // file to write, or empty
+};
+
+// Exit status: 0, 1 when a row falls short or the bench cannot run, 2 when a row is inconclusive.
+int run_bench_roof(const BenchOptions& options);
+int run_bench_kernels(const BenchOptions& options);
+int run_bench_model(const BenchOptions& options);
+
+}  // namespace reprise

@@ -1,0 +1,17 @@
+#include "app/inspect.h"
+
+#include <cstdio>
+
+#include "model/inspect.h"
+
+namespace reprise {
+int run_inspect(const std::string& file) {
+  const auto report = inspect_model_file(file);
+  if (!report) {
+    std::fprintf(stderr, "reprise inspect: %s\n", report.error().message.c_str());
+    return 1;
+  }
+  std::fputs(report->c_str(), stdout);
+  return 0;
+}
+}  // namespace reprise

@@ -1,0 +1,160 @@
+// Design: HTTP is up first, so that /health/ready says 503 while the model loads on a thread of its own; the main thread
+// waits for signals. Stopping: readiness goes 503, the engine takes nothing new, running requests end (for at most
+// drain_timeout), then sockets close and the engine stops. A second signal cuts the wait short.
+#include "app/serve.h"
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <ctime>
+#include <optional>
+#include <thread>
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "api/api.h"
+#include "app/progress.h"
+#include "app/size.h"
+#include "base/log.h"
+#include "base/task_pool.h"
+#include "text/chat_template.h"
+#include "text/tokenizer/tokenizer.h"
+
+namespace reprise {
+namespace {
+
+// Thousands of streams need thousands of descriptors: take what the hard limit allows.
+void raise_file_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+    limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+  }
+}
+
+sigset_t stop_signals() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGTERM);
+  sigaddset(&set, SIGINT);
+  sigaddset(&set, SIGUSR1);  // the loader thread's "done"
+  return set;
+}
+
+struct Loaded {
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::optional<ChatTemplate> chat_template;
+  ModelInfo info;
+  std::unique_ptr<Engine> engine;
+};
+
+Result<Loaded> load(const ServeOptions& options, TaskPool& pool, const kernels::Table& table) {
+  const Nanos start = now();
+  Loaded loaded;
+  std::unique_ptr<Model> model;
+  {
+    Progress progress("loading " + options.model_file);
+    model = TRY(load_model(options.model_file, pool, table, options.load,
+                           [&](const LoadProgress& p) { progress.update(p.bytes_done, p.bytes_total); }));
+  }
+  loaded.info = model->info();
+  if (!options.model_name.empty()) loaded.info.name = options.model_name;
+  loaded.tokenizer = TRY(Tokenizer::create(loaded.info.vocabulary));
+  if (!loaded.info.chat_template.empty()) {
+    const auto text_of = [&](std::optional<TokenId> id) {
+      return id ? std::string(loaded.tokenizer->bytes(*id)) : std::string();
+    };
+    auto parsed = ChatTemplate::parse(loaded.info.chat_template, text_of(loaded.info.vocabulary.bos),
+                                      text_of(loaded.info.vocabulary.eos));
+    if (!parsed) return fail(ErrorKind::kUnsupported, "the model's chat template cannot be used: {}", parsed.error().message);
+    loaded.chat_template = std::move(*parsed);
+  } else {
+    log::warn("the model file has no chat template: /v1/chat/completions will be refused");
+  }
+  const size_t weights = model->weight_bytes();
+  loaded.engine = TRY(open_engine(std::move(model), pool, options.engine));
+  log::info("{}: {} of weights loaded in {:.1f} s, kernels {}, {} compute threads", loaded.info.name, format_size(weights),
+            to_seconds(now() - start), table.name, pool.threads());
+  if (!options.load.rope_scaling.empty())
+    log::info("RoPE scaling {} replaces the file's, context {} tokens", options.load.rope_scaling, loaded.info.context_length);
+  log::info("{}", loaded.engine->limits().describe());
+  return loaded;
+}
+
+}  // namespace
+
+int run_serve(const ServeOptions& options) {
+  const auto die = [](const Error& error) {
+    std::fprintf(stderr, "reprise serve: %s\n", error.message.c_str());
+    return 1;
+  };
+  raise_file_limit();
+  const sigset_t signals = stop_signals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);  // before any thread: they inherit it
+  std::signal(SIGPIPE, SIG_IGN);
+
+  const auto table = kernels::select(options.kernels);
+  if (!table) return die(table.error());
+
+  // Declared in the order in which things may go: the server's handlers end before the engine, the engine before the pool.
+  TaskPool pool(options.threads > 0 ? options.threads : usable_cpus());
+  Api api(ApiOptions{.version = REPRISE_VERSION, .api_key = options.api_key, .strict_model = options.strict_model});
+  Result<Loaded> loaded = fail(ErrorKind::kUnavailable, "not loaded");
+  http::ServerOptions http_options = options.http;
+  http_options.error_body = Api::error_body;
+  http_options.error_type = "application/json";
+  auto server = http::Server::start(http_options, api.handler());
+  if (!server) return die(server.error());
+  log::info("listening on http://{}:{}", options.http.address, (*server)->port());
+
+  std::atomic<bool> done = false;
+  std::thread loader([&] {
+    loaded = load(options, pool, **table);
+    done = true;
+    kill(getpid(), SIGUSR1);
+  });
+  int signal = 0;
+  do {
+    sigwait(&signals, &signal);
+    // A load cannot be cut short, and holds nothing that outlives the process.
+    if (signal != SIGUSR1 && !done) {
+      log::info("stopped while loading");
+      std::_Exit(0);
+    }
+  } while (!done);
+  loader.join();
+  if (!loaded) {
+    (*server)->stop(0);
+    return die(loaded.error());
+  }
+  api.set_model(ServedModel{.info = loaded->info,
+                            .tokenizer = std::move(loaded->tokenizer),
+                            .chat_template = std::move(loaded->chat_template),
+                            .backend = loaded->engine.get(),
+                            .created = time(nullptr)});
+  log::info("ready: curl http://{}:{}/v1/chat/completions -H 'content-type: application/json' -d "
+            "'{{\"stream\":true,\"messages\":[{{\"role\":\"user\",\"content\":\"Hello\"}}]}}'",
+            options.http.address, (*server)->port());
+
+  while (signal == SIGUSR1) sigwait(&signals, &signal);
+  log::info("stopping: running requests may take {:.0f} s more; signal again to cut them", to_seconds(options.drain_timeout));
+  api.set_draining();
+  loaded->engine->drain();
+  const Nanos deadline = now() + options.drain_timeout;
+  bool idle = false, cut = false;
+  while (!idle && !cut && now() < deadline) {
+    idle = loaded->engine->wait_idle(100 * kMillisecond);
+    const timespec none{};
+    cut = sigtimedwait(&signals, nullptr, &none) > 0;
+  }
+  if (!idle) log::warn("cutting {} running requests", loaded->engine->stats().running + loaded->engine->stats().waiting);
+  // Finished answers still have bytes on their way to the client.
+  if (!idle) loaded->engine->stop();
+  (*server)->stop(cut ? 0 : 5 * kSecond);
+  loaded->engine->stop();
+  log::info("stopped");
+  return 0;
+}
+
+}  // namespace reprise

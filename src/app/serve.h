@@ -1,0 +1,29 @@
+// `reprise serve`: loads a model and serves it until SIGTERM or SIGINT.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "engine/engine.h"
+#include "http/server.h"
+#include "model/load.h"
+
+namespace reprise {
+
+struct ServeOptions {
+  std::string model_file;
+  std::string model_name;  // shown by /v1/models; empty = the file's own name
+  LoadOptions load;
+  EngineConfig engine;
+  http::ServerOptions http;
+  std::string kernels;  // forced table, or empty
+  int threads = 0;      // of the compute pool; 0 = all usable CPUs
+  std::string api_key;
+  bool strict_model = false;
+  Nanos drain_timeout = 120 * kSecond;
+};
+
+// The process's exit status: 0 after an orderly stop, 1 when it could not start (said in one line).
+int run_serve(const ServeOptions& options);
+
+}  // namespace reprise
