@@ -74,10 +74,10 @@ Result<Loaded> load(const ServeOptions& options, TaskPool& pool, const kernels::
   }
   const size_t weights = model->weight_bytes();
   loaded.engine = TRY(open_engine(std::move(model), pool, options.engine));
+  loaded.info.context_length = loaded.engine->limits().context;  // little KV memory may allow less than the model
   log::info("{}: {} of weights loaded in {:.1f} s, kernels {}, {} compute threads", loaded.info.name, format_size(weights),
             to_seconds(now() - start), table.name, pool.threads());
-  if (!options.load.rope_scaling.empty())
-    log::info("RoPE scaling {} replaces the file's, context {} tokens", options.load.rope_scaling, loaded.info.context_length);
+  for (const std::string& note : loaded.info.notes) log::info("{}", note);
   log::info("{}", loaded.engine->limits().describe());
   return loaded;
 }
