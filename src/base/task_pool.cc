@@ -19,7 +19,7 @@ namespace reprise {
 namespace {
 constexpr Nanos kSpin = 20 * kMicrosecond;
 
-std::vector<int> allowed_cpus() {
+std::vector<int> read_allowed_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
   std::vector<int> cpus;
@@ -27,6 +27,12 @@ std::vector<int> allowed_cpus() {
     for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
       if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
   if (cpus.empty()) cpus.push_back(0);
+  return cpus;
+}
+
+// Read once: by the second pool the caller may be pinned, which would hide the other CPUs.
+const std::vector<int>& allowed_cpus() {
+  static const std::vector<int> cpus = read_allowed_cpus();
   return cpus;
 }
 
