@@ -31,10 +31,15 @@ struct Attention {
   static constexpr uint32_t kVectorsPerTile = kKvTile / kLanes;
   static constexpr uint32_t kBlockTiles = kBlock / kKvTile;
 
+  // So few rows that K and V arrive slower than they are used.
+  template <int R>
+  static constexpr bool kMemoryBound = Isa::kAccumulators / R >= 8;
+
   // One block of keys for one register tile of rows.
   struct Block {
     const std::byte *k[kBlockTiles], *v[kBlockTiles];
-    uint32_t begin;  // first key
+    const std::byte* next[kBlockTiles];  // K of the block after this one, to be fetched meanwhile; or V again
+    uint32_t begin;                      // first key
     uint32_t dim;
     const float* q;  // [dim][rows]: a dimension's queries side by side
     const uint32_t* limit;
@@ -75,6 +80,9 @@ struct Attention {
         for (int t = 0; t < T; ++t) {
           const typename Isa::I pair = Isa::load_bits(k[t] + d * 32);
           const V even = Isa::low_bf16(pair), odd = Isa::high_bf16(pair);
+          // Few rows: memory is the limit, and each K line read asks for the V line of the same place.
+          if (kVectorsPerTile == 1 || t % 2 == 0)
+            __builtin_prefetch(b.v[(first + t) / kVectorsPerTile] + d * 32);
 #pragma GCC unroll 16
           for (int r = 0; r < R; ++r)
             acc[r][t] = Isa::fma(Isa::set1(q[R + r]), odd, Isa::fma(Isa::set1(q[r]), even, acc[r][t]));
@@ -145,6 +153,8 @@ struct Attention {
         const typename Isa::I pair = Isa::load_bits(v + i * kLanes * 4);
         even[i] = Isa::low_bf16(pair);
         odd[i] = Isa::high_bf16(pair);
+        if constexpr (kMemoryBound<R>)
+          __builtin_prefetch(b.next[t / kKvTile] + (t % kKvTile / 2 * b.dim + d + i * kLanes) * 4);
       }
 #pragma GCC unroll 16
       for (int r = 0; r < R; ++r) {
@@ -231,6 +241,10 @@ struct Attention {
         const size_t at = position % t.kv.page_tokens / kKvTile * t.kv.tile_bytes;
         b.k[i] = page + t.kv.k_offset + at;
         b.v[i] = page + t.kv.v_offset + at;
+        b.next[i] = b.v[i];
+        if (position + kBlock < t.end)
+          b.next[i] = t.kv.pages[(position + kBlock) / t.kv.page_tokens] + t.kv.k_offset +
+                      (position + kBlock) % t.kv.page_tokens / kKvTile * t.kv.tile_bytes;
       }
       for (uint32_t row = 0; row < t.rows; row += tile_rows) {
         b.q = t.scratch + size_t{row} * dim;
