@@ -11,7 +11,7 @@
 namespace reprise::kernels::cpu {
 
 namespace {
-constexpr size_t kTaskBytes = 24 << 10;
+constexpr size_t kTaskBytes = 32 << 10;
 constexpr uint32_t kTaskRows = 96;
 constexpr size_t kSerialElements = 8 << 10;  // below this a parallel loop costs more than it saves
 constexpr size_t kMaxProducts = 8;

@@ -18,7 +18,7 @@ namespace reprise::kernels::cpu {
 
 inline constexpr uint32_t kBlockGroups = 8;     // of the expanded path: 8 x 32 k
 inline constexpr uint32_t kBlockRows = 96;      // rows that share an expansion
-inline constexpr size_t kPrefetchAhead = 1536;  // bytes, of a packed stream
+inline constexpr size_t kPrefetchAhead = 3072;  // bytes, of a packed stream
 
 enum class Zero { kNone, k8, k128, k32 };  // which initial value takes the weights' zero point off
 
