@@ -1,4 +1,4 @@
-// Matrix multiply of every table: values against the oracle within what int8 activations can cost, bits
+// Matrix multiply of every table: values against the oracle within what 15-bit activations can cost, bits
 // against itself for any number of rows.
 #include <cmath>
 #include <cstring>
@@ -150,13 +150,13 @@ TEST_P(EveryType, AgreesWithRefWithinActivationRounding) {
       for (uint32_t n = 0; n < outs; ++n) {
         dequantize_row(type, data.data() + n * row_bytes(type, cols), cols, w.data());
         for (uint32_t r = 0; r < rows; ++r) {
-          // An activation is off by at most half a step of its group, max / 254; sums in fp32 by a few ulp.
+          // An activation is off by at most half a step of its group, max / 32512; sums in fp32 by a few ulp.
           double bound = 1e-30;
           for (uint32_t k = 0; k < cols; ++k) {
             float largest = std::abs(x[r * cols + k]);
             for (uint32_t i = k / 32 * 32; quantised && i < k / 32 * 32 + 32; ++i)
               largest = std::max(largest, std::abs(x[r * cols + i]));
-            if (quantised) bound += std::abs(w[k]) * largest / 254;
+            if (quantised) bound += std::abs(w[k]) * largest / 32512;
             bound += 4e-6 * largest * magnitude(type, data.data() + n * row_bytes(type, cols), k, w[k]);
           }
           ASSERT_NEAR(actual[r * outs + n], expected[r * outs + n], bound) << t->name << " " << r << "," << n;

@@ -10,7 +10,7 @@
 //     exactly.
 //   * `ref` computes in fp32 from dequantised weights with fp32 KV: the oracle. Fast tables may quantise
 //   activations to
-//     int8 per group of the weight's own block and keep KV in bf16.
+//     integers per group of 32 and keep KV in bf16.
 //   * Functions parallelise over the given pool and return when done; they allocate nothing (scratch is in
 //   the arguments).
 //   * Pointers need no alignment unless stated. Shapes are the caller's promise: broken ones abort.
@@ -53,7 +53,7 @@ struct Input {
   const float* x = nullptr;  // the rows themselves; must outlive the uses
   uint32_t rows = 0, cols = 0;
   size_t ld = 0;
-  Buffer quantized;  // table's own: int8 values, scales, sums
+  Buffer quantized;  // table's own: integers, scales, sums
 };
 
 // One of the matrices that a layer input is multiplied with: y[r][n] for n in [0, w->rows), ldy floats from

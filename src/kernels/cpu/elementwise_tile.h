@@ -81,6 +81,7 @@ struct Elementwise {
   }
 
   static void quantize_row(const float* x, uint32_t cols, ActivationGroup* groups, uint32_t row) {
+    constexpr float kSteps = 127 << kLowBits;
     for (uint32_t g = 0; g < cols / kGroup; ++g) {
       const float* from = x + size_t{g} * kGroup;
       ActivationGroup& to = groups[g];
@@ -88,11 +89,11 @@ struct Elementwise {
       for (uint32_t i = 0; i < kGroup; i += kLanes) top = Isa::max(top, Isa::abs(Isa::load(from + i)));
       const float largest = Isa::max(top);
       // Below 1e-30 the inverse could overflow: such a group is zero for any weight of this world.
-      const float inverse = largest > 1e-30f ? 127.0f / largest : 0.0f;
+      const float inverse = largest > 1e-30f ? kSteps / largest : 0.0f;
       int32_t sums[2];
-      Isa::quantize32(from, Isa::set1(inverse), to.q[row], sums);
+      Isa::quantize32(from, Isa::set1(inverse), to.high[row], to.low[row], sums);
       const int32_t sum = sums[0] + sums[1];
-      to.scale[row] = largest > 1e-30f ? largest * (1.0f / 127.0f) : 0.0f;
+      to.scale[row] = largest > 1e-30f ? largest * (1.0f / kSteps) : 0.0f;
       to.scaled_sum[row] = to.scale[row] * static_cast<float>(sum);
       to.minus8[row] = -8 * sum;
       to.minus128[row] = -128 * sum;

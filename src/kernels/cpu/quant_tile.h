@@ -149,36 +149,61 @@ struct Expanded {
   }
 };
 
-template <class Isa, int R, int P, int S, class Source>
-[[gnu::always_inline]] inline void multiply_step(const Source* w, uint32_t wg, const ActivationGroup& x,
-                                                 uint32_t r0, typename Isa::I (&idot)[R][P]) {
-  typename Isa::I bytes[P][2];
+// idot[r][p] += the k steps 2S and 2S + 1 of one group; `a` is [row][32] int8. With kTwo also a second
+// operand.
+template <class Isa, int R, int P, int S, bool kTwo, class Source>
+[[gnu::always_inline]] inline void multiply_step(const Source* w, uint32_t wg, const int8_t (*a)[kGroup],
+                                                 typename Isa::I (&idot)[R][P], const int8_t (*a2)[kGroup],
+                                                 typename Isa::I (&idot2)[R][P]) {
+  using I = typename Isa::I;
+  const auto dot = [](I acc, const I bytes[2], const int8_t* at) __attribute__((always_inline)) {
+    int32_t first, second;
+    __builtin_memcpy(&first, at + S * 8, 4);
+    __builtin_memcpy(&second, at + S * 8 + 4, 4);
+    if constexpr (Source::kSmall) {
+      return Isa::dot_small(Isa::dot_small(acc, bytes[0], Isa::broadcast(first)), bytes[1],
+                            Isa::broadcast(second));
+    } else {
+      return Isa::dot_bytes(Isa::dot_bytes(acc, bytes[0], Isa::broadcast(first)), bytes[1],
+                            Isa::broadcast(second));
+    }
+  };
+  I bytes[P][2];
 #pragma GCC unroll 16
   for (int p = 0; p < P; ++p) w[p].template bytes<S>(wg, bytes[p]);
 #pragma GCC unroll 16
-  for (int r = 0; r < R; ++r) {
-    int32_t low, high;
-    __builtin_memcpy(&low, &x.q[r0 + r][S * 8], 4);
-    __builtin_memcpy(&high, &x.q[r0 + r][S * 8 + 4], 4);
-    const typename Isa::I a0 = Isa::broadcast(low), a1 = Isa::broadcast(high);
+  for (int r = 0; r < R; ++r)
 #pragma GCC unroll 16
     for (int p = 0; p < P; ++p) {
-      if constexpr (Source::kSmall) {
-        idot[r][p] = Isa::dot_small(Isa::dot_small(idot[r][p], bytes[p][0], a0), bytes[p][1], a1);
-      } else {
-        idot[r][p] = Isa::dot_bytes(Isa::dot_bytes(idot[r][p], bytes[p][0], a0), bytes[p][1], a1);
-      }
+      idot[r][p] = dot(idot[r][p], bytes[p], a[r]);
+      if constexpr (kTwo) idot2[r][p] = dot(idot2[r][p], bytes[p], a2[r]);
     }
+}
+
+// The steps of a whole group, or of half `part` of it.
+template <class Isa, int R, int P, bool kTwo, class Source>
+[[gnu::always_inline]] inline void multiply_part(const Source* w, uint32_t wg, int part,
+                                                 const int8_t (*a)[kGroup], typename Isa::I (&idot)[R][P],
+                                                 const int8_t (*a2)[kGroup], typename Isa::I (&idot2)[R][P]) {
+  if (!Source::kHalves || part == 0) {
+    multiply_step<Isa, R, P, 0, kTwo>(w, wg, a, idot, a2, idot2);
+    multiply_step<Isa, R, P, 1, kTwo>(w, wg, a, idot, a2, idot2);
+  }
+  if (!Source::kHalves || part == 1) {
+    multiply_step<Isa, R, P, 2, kTwo>(w, wg, a, idot, a2, idot2);
+    multiply_step<Isa, R, P, 3, kTwo>(w, wg, a, idot, a2, idot2);
   }
 }
 
 // acc[r][p] += `groups` groups for rows r0 .. r0 + R - 1 of the tile and P vectors of channels; x and group
-// `wg` of w are the first.
+// `wg` of w are the first. The integer product is 128 (w . high) + w . low - zero point: side by side for few
+// rows, which unpacks each weight once; one after the other in the same registers for many.
 template <class Isa, int R, int P, class Source>
 [[gnu::always_inline]] inline void multiply(const Source* w, uint32_t wg, const ActivationGroup* x,
                                             uint32_t row, uint32_t groups, typename Isa::V (&acc)[R][P]) {
   using I = typename Isa::I;
   using V = typename Isa::V;
+  constexpr bool kTwo = 3 * R * P <= Isa::kAccumulators;
   const uint32_t r0 = Isa::kGemmRows == kActRows ? 0 : row;
   for (uint32_t end = wg + groups; wg < end; ++wg, ++x) {
 #pragma GCC unroll 16
@@ -186,24 +211,30 @@ template <class Isa, int R, int P, class Source>
     constexpr int kParts = Source::kHalves ? 2 : 1;
 #pragma GCC unroll 2
     for (int part = 0; part < kParts; ++part) {
-      I idot[R][P];
+      const auto zero_point = [&](int r) __attribute__((always_inline)) {
+        if constexpr (Source::kZero == Zero::k8) return Isa::broadcast(x->minus8[r0 + r]);
+        if constexpr (Source::kZero == Zero::k128) return Isa::broadcast(x->minus128[r0 + r]);
+        if constexpr (Source::kZero == Zero::k32) return Isa::broadcast(x->minus32[part][r0 + r]);
+        return Isa::broadcast(0);
+      };
+      I idot[R][P], low[R][P];
 #pragma GCC unroll 16
-      for (int r = 0; r < R; ++r) {
-        I initial = Isa::broadcast(0);
-        if constexpr (Source::kZero == Zero::k8) initial = Isa::broadcast(x->minus8[r0 + r]);
-        if constexpr (Source::kZero == Zero::k128) initial = Isa::broadcast(x->minus128[r0 + r]);
-        if constexpr (Source::kZero == Zero::k32) initial = Isa::broadcast(x->minus32[part][r0 + r]);
+      for (int r = 0; r < R; ++r)
 #pragma GCC unroll 16
-        for (int p = 0; p < P; ++p) idot[r][p] = initial;
-      }
-      if (kParts == 1 || part == 0) {
-        multiply_step<Isa, R, P, 0>(w, wg, *x, r0, idot);
-        multiply_step<Isa, R, P, 1>(w, wg, *x, r0, idot);
-      }
-      if (kParts == 1 || part == 1) {
-        multiply_step<Isa, R, P, 2>(w, wg, *x, r0, idot);
-        multiply_step<Isa, R, P, 3>(w, wg, *x, r0, idot);
-      }
+        for (int p = 0; p < P; ++p) {
+          idot[r][p] = Isa::broadcast(0);
+          low[r][p] = Isa::broadcast(0);
+        }
+      multiply_part<Isa, R, P, kTwo>(w, wg, part, x->high + r0, idot, x->low + r0, low);
+#pragma GCC unroll 16
+      for (int r = 0; r < R; ++r)
+#pragma GCC unroll 16
+        for (int p = 0; p < P; ++p) {
+          idot[r][p] = Isa::times128(idot[r][p]);
+          if constexpr (kTwo) idot[r][p] = Isa::add(idot[r][p], low[r][p]);
+          if constexpr (Source::kZero != Zero::kNone) idot[r][p] = Isa::add(idot[r][p], zero_point(r));
+        }
+      if constexpr (!kTwo) multiply_part<Isa, R, P, false>(w, wg, part, x->low + r0, idot, x->low + r0, low);
       V scale[P], min[P];
 #pragma GCC unroll 16
       for (int p = 0; p < P; ++p) {

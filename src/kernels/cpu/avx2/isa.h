@@ -95,14 +95,19 @@ struct Avx2 {
     const I centred = _mm256_xor_si256(w, _mm256_set1_epi8(static_cast<char>(0x80)));
     return add_pairs(acc, _mm256_maddubs_epi16(_mm256_abs_epi8(centred), _mm256_sign_epi8(a, centred)));
   }
-  static void quantize32(const float* x, V inverse, int8_t* q, int32_t sums[2]) {
-    I v[4];
-    for (int i = 0; i < 4; ++i) v[i] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + 8 * i), inverse));
+  static I times128(I a) { return _mm256_slli_epi32(a, 7); }
+  static I add(I a, I b) { return _mm256_add_epi32(a, b); }
+  static void quantize32(const float* x, V inverse, int8_t* high, int8_t* low, int32_t sums[2]) {
     for (int h = 0; h < 2; ++h) {
-      const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(v[2 * h], v[2 * h + 1]), 0xd8);
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(q + 16 * h),
-                       _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
-      const __m256i total = _mm256_add_epi32(v[2 * h], v[2 * h + 1]);
+      I q[2], top[2], rest[2];
+      for (int i = 0; i < 2; ++i) {
+        q[i] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + 16 * h + 8 * i), inverse));
+        top[i] = _mm256_srai_epi32(_mm256_add_epi32(q[i], _mm256_set1_epi32(64)), 7);
+        rest[i] = _mm256_sub_epi32(q[i], _mm256_slli_epi32(top[i], 7));
+      }
+      store_bytes16(high + 16 * h, top[0], top[1]);
+      store_bytes16(low + 16 * h, rest[0], rest[1]);
+      const I total = _mm256_add_epi32(q[0], q[1]);
       __m128i s = _mm_add_epi32(_mm256_castsi256_si128(total), _mm256_extracti128_si256(total, 1));
       s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4e));
       sums[h] = _mm_cvtsi128_si32(_mm_add_epi32(s, _mm_shuffle_epi32(s, 0xb1)));
@@ -110,6 +115,11 @@ struct Avx2 {
   }
 
  private:
+  static void store_bytes16(int8_t* p, I a, I b) {
+    const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xd8);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
+                     _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
+  }
   static __m256i first(uint32_t n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n < 8 ? n : 8)),
                               _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));

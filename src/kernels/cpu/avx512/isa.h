@@ -81,14 +81,18 @@ struct Avx512 {
   // acc[lane] += sum of four (unsigned weight) * (signed activation): exact.
   static I dot_small(I acc, I w, I a) { return _mm512_dpbusd_epi32(acc, w, a); }  // w <= 63
   static I dot_bytes(I acc, I w, I a) { return _mm512_dpbusd_epi32(acc, w, a); }  // w <= 255
-  // 32 fp32 values times `inverse`, rounded to int8 at q; returns the sums of the two halves.
-  static void quantize32(const float* x, V inverse, int8_t* q, int32_t sums[2]) {
-    const I a = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x), inverse));
-    const I b = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x + 16), inverse));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(q), _mm512_cvtsepi32_epi8(a));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(q + 16), _mm512_cvtsepi32_epi8(b));
-    sums[0] = _mm512_reduce_add_epi32(a);
-    sums[1] = _mm512_reduce_add_epi32(b);
+  static I times128(I a) { return _mm512_slli_epi32(a, 7); }
+  static I add(I a, I b) { return _mm512_add_epi32(a, b); }
+  // 32 fp32 values times `inverse`, rounded to 128 high + low; gives the sums of the two halves.
+  static void quantize32(const float* x, V inverse, int8_t* high, int8_t* low, int32_t sums[2]) {
+    for (int h = 0; h < 2; ++h) {
+      const I q = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_loadu_ps(x + 16 * h), inverse));
+      const I top = _mm512_srai_epi32(_mm512_add_epi32(q, _mm512_set1_epi32(64)), 7);
+      const I rest = _mm512_sub_epi32(q, _mm512_slli_epi32(top, 7));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(high + 16 * h), _mm512_cvtsepi32_epi8(top));
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(low + 16 * h), _mm512_cvtsepi32_epi8(rest));
+      sums[h] = _mm512_reduce_add_epi32(q);
+    }
   }
 
  private:
