@@ -144,6 +144,18 @@ async def together(url):
     return results
 
 
+async def long_answers(url, at_once):
+    client = openai.AsyncOpenAI(base_url=url + "/v1", api_key="none", timeout=600)
+
+    async def one(i):
+        answer = await client.completions.create(model="m", prompt=f"# Module {i}: {turn_text(i, i)}\n", temperature=0, max_tokens=130,
+                                                 extra_body={"ignore_eos": True})
+        return answer.choices[0].text
+    texts = await asyncio.gather(*(one(i) for i in range(12))) if at_once else [await one(i) for i in range(12)]
+    await client.close()
+    return texts
+
+
 def compare(name, results, expected, server, cached=True):
     wrong = [s for s in range(SESSIONS) if results[s][0] != expected[s]]
     check(not wrong, f"{SESSIONS} sessions, {name}: answers equal those computed alone", f"sessions {wrong}")
@@ -168,9 +180,14 @@ def main():
     for chunk in (1, 7, 64, 512):
         with servers.reprise(args.reprise, args.model, "--chunk", str(chunk)) as server:
             compare(f"chunk {chunk}", asyncio.run(together(server.url)), expected, server)
-    # KV memory for about 2,500 tokens: 24 sessions of up to 500 tokens must preempt each other.
+    # KV memory for about 2,600 tokens, and 24 sessions of up to 560.
     with servers.reprise(args.reprise, args.model, "--kv-memory", "60M", "--context", "2048") as server:
-        compare("forced preemption", asyncio.run(together(server.url)), expected, server, cached=False)
+        compare("little KV memory", asyncio.run(together(server.url)), expected, server, cached=False)
+    # Answers that outgrow it: KV memory for about 890 tokens, 12 requests that start small and come to 170 each.
+    with servers.reprise(args.reprise, args.model) as server:
+        expected = asyncio.run(long_answers(server.url, at_once=False))
+    with servers.reprise(args.reprise, args.model, "--kv-memory", "20M", "--context", "512") as server:
+        check(asyncio.run(long_answers(server.url, at_once=True)) == expected, "forced preemption: answers equal those computed alone")
         check(metric(server, "vllm:num_preemptions_total") > 0, "forced preemption: preemptions happened")
     print(f"{checks} passed, 0 failed")
 
