@@ -98,8 +98,9 @@ Estimate WindowTimer::estimate_sum(std::span<const std::vector<Window>> parts) c
       sum += median(sample);
     }
   std::sort(sums.begin(), sums.end());
-  e.low = sums[kResamples * 25 / 1000];
-  e.high = sums[kResamples * 975 / 1000 - 1];
+  // With a handful of windows the resampled medians may all lie on one side of the median.
+  e.low = std::min(e.median, sums[kResamples * 25 / 1000]);
+  e.high = std::max(e.median, sums[kResamples * 975 / 1000 - 1]);
   return e;
 }
 
