@@ -57,6 +57,24 @@ TEST(TaskPool, ManyShortLoopsWithPauses) {
   EXPECT_EQ(sum, 2000u * 21);
 }
 
+// More threads than CPUs: most helpers come late, to a loop that is over. None may touch it then.
+TEST(TaskPool, ALateHelperFindsTheDoorClosed) {
+  TaskPool pool(16, /*pin=*/false);
+  std::atomic<size_t> sum = 0, strays = 0;
+  for (size_t loop = 0; loop < 3000; ++loop) {
+    std::atomic<bool> running = true;
+    size_t results[3] = {};  // plain: a write after the loop's end would race with the sum below
+    pool.run(3, [&](size_t task, int) {
+      if (!running) ++strays;
+      results[task] = loop + task;
+    });
+    running = false;
+    sum += results[0] + results[1] + results[2];
+  }
+  EXPECT_EQ(strays, 0u);
+  EXPECT_EQ(sum, 3u * (2999u * 3000u / 2) + 3000u * 3);
+}
+
 TEST(Mailbox, KeepsOrderBoundsAndWakesOnClose) {
   Mailbox<int> box(2);
   EXPECT_TRUE(box.try_push(1));

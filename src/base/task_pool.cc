@@ -1,6 +1,10 @@
-// Design: one generation counter announces a loop; each thread that sees a new generation claims tasks from `next`
-// until none is left, then reports in `idle`. run() returns when every helper has reported, so a loop's closure
-// never outlives its call. Spin first (loops follow each other within microseconds), then futex-wait.
+// Design: one generation counter announces a loop; a helper that sees a new generation enters through `inside`, claims
+// tasks from `next` until none is left, and leaves. run() works too, then closes the door and waits for those inside:
+// a loop's closure never outlives its call, and a helper that the system did not schedule in time is not waited for.
+// Spin first (loops follow each other within microseconds), then futex-wait.
+//
+// Invariant: the loop's fields are written only while the door is closed and nobody is inside. A helper that comes
+// late finds the door closed, or enters the next loop, which is as good.
 #include "base/task_pool.h"
 
 #include <atomic>
@@ -62,15 +66,17 @@ uint32_t wait_change(const std::atomic<uint32_t>& value, uint32_t old) {
 int usable_cpus() { return static_cast<int>(allowed_cpus().size()); }
 
 struct TaskPool::State {
-  // The loop in flight; written by run() before the generation is published, constant until all helpers are idle.
+  static constexpr uint32_t kClosed = uint32_t{1} << 31;
+
+  // The loop in flight.
   Invoke invoke = nullptr;
   void* context = nullptr;
   size_t tasks = 0;
-  bool stop = false;
 
+  std::atomic<bool> stop{false};
   alignas(64) std::atomic<uint32_t> generation{0};
   alignas(64) std::atomic<size_t> next{0};
-  alignas(64) std::atomic<uint32_t> idle{0};  // helpers done with this generation
+  alignas(64) std::atomic<uint32_t> inside{kClosed};  // helpers at work, and whether more may enter
 
   std::vector<int> cpus;  // empty: not pinned
   std::thread::id pinned_caller;
@@ -80,14 +86,25 @@ struct TaskPool::State {
     for (size_t task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) invoke(context, task, worker);
   }
 
+  bool enter() {
+    uint32_t count = inside.load(std::memory_order_relaxed);
+    while (!(count & kClosed))
+      if (inside.compare_exchange_weak(count, count + 1, std::memory_order_acquire, std::memory_order_relaxed))
+        return true;
+    return false;
+  }
+  void leave() {
+    if (inside.fetch_sub(1, std::memory_order_release) == kClosed + 1) inside.notify_one();
+  }
+
   void helper_main(int worker) {
     if (!cpus.empty()) pin_to(cpus[worker % cpus.size()]);
     for (uint32_t seen = 0;;) {
       seen = wait_change(generation, seen);
-      if (stop) return;
+      if (stop.load(std::memory_order_relaxed)) return;
+      if (!enter()) continue;
       work(worker);
-      idle.fetch_add(1, std::memory_order_release);
-      idle.notify_one();
+      leave();
     }
   }
 };
@@ -100,7 +117,7 @@ TaskPool::TaskPool(int threads, bool pin) : state_(std::make_unique<State>()) {
 }
 
 TaskPool::~TaskPool() {
-  state_->stop = true;
+  state_->stop.store(true, std::memory_order_relaxed);
   state_->generation.fetch_add(1, std::memory_order_release);
   state_->generation.notify_all();
   for (auto& helper : state_->helpers) helper.join();
@@ -122,12 +139,12 @@ void TaskPool::run_erased(size_t tasks, Invoke invoke, void* context) {
   s.context = context;
   s.tasks = tasks;
   s.next.store(0, std::memory_order_relaxed);
-  s.idle.store(0, std::memory_order_relaxed);
+  s.inside.store(0, std::memory_order_release);
   s.generation.fetch_add(1, std::memory_order_release);
   s.generation.notify_all();
   s.work(0);
-  const auto helpers = static_cast<uint32_t>(s.helpers.size());
-  for (uint32_t done = s.idle.load(std::memory_order_acquire); done != helpers;) done = wait_change(s.idle, done);
+  uint32_t left = s.inside.fetch_or(State::kClosed, std::memory_order_acquire) | State::kClosed;
+  while (left != State::kClosed) left = wait_change(s.inside, left);
 }
 
 }  // namespace reprise

@@ -1,8 +1,8 @@
 // The compute pool: a fixed set of pinned threads that run one parallel loop at a time.
 //
 // The calling thread takes part as worker 0, so a pool of n uses n - 1 threads of its own. Tasks are claimed one by
-// one from a shared counter, hence a preempted thread never holds back more than the task it is in. Between loops
-// the threads spin for at most 20 microseconds and then sleep, because workers and sockets share the cores.
+// one from a shared counter, hence a preempted thread never holds back more than the task it is in; one that is not even
+// running when a loop comes and goes is not waited for. Between loops the threads spin for at most 20 microseconds and then sleep, because workers and sockets share the cores.
 // Method: self-scheduling loop (Kruskal and Weiss, "Allocating independent subtasks on parallel processors", 1985).
 #pragma once
 
