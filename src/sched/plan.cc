@@ -66,6 +66,10 @@ void Scheduler::State::plan_prefill(Nanos now) {
   uint32_t rows = config.max_rows - decode_rows;
   if (config.pace) rows = std::min(rows, config.chunk_tokens);
 
+  prefilling.clear();
+  for (auto& [id, sequence] : sequences)
+    if (std::holds_alternative<Prefilling>(sequence.state)) prefilling.push_back(&sequence);
+
   bool door_open = true, first = true;
   for (const Candidate& candidate : prefill_order(now)) {
     Sequence& sequence = *candidate.sequence;
@@ -127,12 +131,14 @@ std::vector<Scheduler::State::Candidate> Scheduler::State::prefill_order(Nanos n
 }
 
 Scheduler::State::Admission Scheduler::State::admit(Sequence& sequence, Nanos now) {
-  bool others = false;  // that go on by themselves and will make room
-  for (const auto& [id, other] : sequences) others = others || (other.running() && !other.blocked);
+  const auto others = [&] {  // that go on by themselves and will make room
+    return std::ranges::any_of(
+        sequences, [](const auto& each) { return each.second.running() && !each.second.blocked; });
+  };
   // Decodes and prefill share the rows of a step: half are kept for the latter.
   const uint32_t most = std::min(config.max_running, config.max_rows / 2);
   if (running >= most) {
-    Sequence* blocked = others ? nullptr : victim_for(sequence);
+    Sequence* blocked = others() ? nullptr : victim_for(sequence);
     if (!blocked) return Admission::kNoRoom;
     preempt(*blocked);
   }
@@ -152,7 +158,7 @@ Scheduler::State::Admission Scheduler::State::admit(Sequence& sequence, Nanos no
       run.drafting = false;
   }
   while (!has_room_to(run, sequence.size())) {
-    if (others) return Admission::kNoRoom;
+    if (others()) return Admission::kNoRoom;
     if (Sequence* blocked = victim_for(sequence)) {
       preempt(*blocked);
     } else {  // alone, and the match itself is in the way: its last page would have to be there twice
@@ -171,6 +177,7 @@ Scheduler::State::Admission Scheduler::State::admit(Sequence& sequence, Nanos no
   }
   sequence.wait_until.reset();
   sequence.state = Prefilling{std::move(run)};
+  prefilling.push_back(&sequence);
   ++running;
   return Admission::kStarted;
 }
@@ -180,16 +187,17 @@ Scheduler::State::Admission Scheduler::State::admit(Sequence& sequence, Nanos no
 bool Scheduler::State::computed_by_other(Sequence& sequence, Nanos now) {
   uint32_t gain = 0, cached = 0;
   bool cached_known = false;
-  for (const auto& [id, other] : sequences) {
-    auto* prefilling = std::get_if<Prefilling>(&other.state);
-    if (!prefilling || other.blocked || other.key != sequence.key) continue;
+  for (const Sequence* leader : prefilling) {
+    const Sequence& other = *leader;
+    const auto* state = std::get_if<Prefilling>(&other.state);  // not if it was preempted in this plan
+    if (!state || other.blocked || other.key != sequence.key) continue;
     if (other.tokens[0] != sequence.tokens[0]) continue;
-    if (sequence.leader != id) {
-      sequence.leader = id;
+    if (sequence.leader != other.id) {
+      sequence.leader = other.id;
       sequence.leader_common = static_cast<uint32_t>(common_prefix(other.tokens, sequence.tokens));
     }
     const uint32_t whole = std::min(sequence.leader_common, sequence.size() - 1) / page_tokens * page_tokens;
-    if (prefilling->run.shared >= whole) continue;
+    if (state->run.shared >= whole) continue;
     if (!cached_known) {
       cached = cache.match_length(sequence.key, TokenSpan(sequence.tokens).first(sequence.size() - 1));
       cached_known = true;
@@ -233,9 +241,11 @@ std::optional<Scheduler::State::Item> Scheduler::State::size_item(const Sequence
       item.layer_end = layers;
     }
     item.end = item.begin + tokens;
-    // Whole pages are shared at once, and are where states are kept.
+    // Whole pages are shared at once, and are where states are kept; but a small slice is not cut by a tenth
+    // for the former alone.
     const uint32_t aligned = item.end / page_tokens * page_tokens;
-    if (config.pace && item.end < target && aligned > item.begin) item.end = aligned;
+    const bool cheap = keeps_states || (item.end - aligned) * 32 <= tokens;
+    if (config.pace && item.end < target && aligned > item.begin && cheap) item.end = aligned;
   }
   if (config.slice_layers > 0) {
     item.layer_end = std::min(config.layers, item.layer_begin + config.slice_layers);

@@ -3,11 +3,9 @@
 // Invariants:
 //   * `sequences` holds exactly the unfinished requests; erasing one drops its pages.
 //   * While a step is in flight no page it reads or writes is dropped: a sequence in it that is to end
-//   becomes Ending
-//     and is finished by commit().
+//     becomes Ending and is finished by commit().
 //   * Decoding: all tokens but the newest have KV. Prefilling: at least one more than that lacks it, or
-//   nothing has been
-//     sampled since it (re)started.
+//     nothing has been sampled since it (re)started.
 #include "sched/scheduler.h"
 
 #include <algorithm>
@@ -21,6 +19,8 @@ Scheduler::State::State(const SchedulerConfig& config, std::vector<std::unique_p
     : config(config),
       page_tokens(config.kv.page_tokens),
       groups(static_cast<uint32_t>(config.kv.groups.size())),
+      keeps_states(
+          std::ranges::any_of(config.kv.groups, [](const KvGroup& g) { return g.kind == KvKind::kState; })),
       pools(pools),
       cache(cache),
       sink(sink) {

@@ -1,25 +1,25 @@
 // Who runs next, with how many tokens and through which layers: continuous batching as a pure state machine.
 //
-// The same calls give the same answers: time is an argument, there is no randomness. Engine thread only. The
-// loop is
+// The same calls give the same answers: time is an argument, there is no randomness. Engine thread
+// only. The loop is
 //   batch = plan(now);  ticket = executor.launch(batch);  commit(executor.wait(ticket), now);
-// with one step in flight; add(), cancel(), fail() and set_blocked() may come at any moment, also between
-// plan and commit.
+// with one step in flight; add(), cancel(), fail() and set_blocked() may come at any moment, also
+// between plan and commit. (`now` of commit() is the time after the wait: C++ does not order arguments,
+// so read it last.)
 //
 // * Every decoding sequence advances each step; the prefill part beside it is cut to a time budget (a
-// multiple of the
-//   decode part) by tokens *and layers*, from a cost model learned from StepResult::elapsed. See
-//   sched/cost_model.h.
-// * Prefill order: fewest tokens left first, with ageing, and with the tokens already served to a session
-// counted against
-//   it (Sheng et al. 2024, "Fairness in Serving Large Language Models"): every wait is bounded.
-// * The prefix cache is asked when a sequence starts, not when it arrives; a sequence waits (bounded) for
-// another that
-//   is computing the same prefix right now. Full pages are shared as soon as they are complete.
+//   multiple of the decode part) by tokens *and layers*, from a cost model learned from
+//   StepResult::elapsed. See sched/cost_model.h.
+// * Prefill order: fewest tokens left first, with ageing, and with the tokens already served to a
+//   session counted against it (Sheng et al. 2024, "Fairness in Serving Large Language Models"): every
+//   wait is bounded.
+// * The prefix cache is asked when a sequence starts, not when it arrives; a sequence waits (bounded)
+//   for another that is computing the same prefix right now. Full pages are shared as soon as they are
+//   complete.
 // * Pages are taken as needed: free ones, then evicted cache leaves, then those of a preempted sequence
-// (blocked ones
-//   first, then the latest started). A preempted sequence keeps its output and computes its KV again, mostly
-//   from the cache. The oldest unblocked sequence is never preempted, so there is always progress.
+//   (blocked ones first, then the latest started). A preempted sequence keeps its output and computes
+//   its KV again, mostly from the cache. The oldest unblocked sequence is never preempted, so there is
+//   always progress.
 // * Every accepted request ends with exactly one Finished.
 #pragma once
 

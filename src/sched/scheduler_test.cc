@@ -259,7 +259,8 @@ Nanos realistic(const Batch& batch, std::mt19937_64& random) {
 }
 
 TEST(Scheduler, ALongPromptBesideRunningStreamsKeepsBothSpeeds) {
-  Scenario scenario = small(4000);
+  Scenario scenario = small(1000);
+  scenario.spec.page_tokens = 32;
   scenario.layers = 30;
   scenario.chunk = 512;
   scenario.max_rows = 1024;
@@ -338,6 +339,60 @@ TEST(SessionLedger, IdlingEarnsNoCredit) {
   ledger.enter(a);
   EXPECT_EQ(ledger.served(a), 600u);
   EXPECT_EQ(ledger.active(), 2u);
+}
+
+TEST(SessionLedger, ForgetsInTheLongRun) {
+  SessionLedger ledger;
+  const auto kept = SessionLedger::key(1, 1);
+  ledger.enter(kept);
+  ledger.charge(kept, 100);
+  for (uint64_t i = 2; i < 3 * SessionLedger::kMostRemembered; ++i) {
+    const auto session = SessionLedger::key(i, i), none = SessionLedger::key(i, 0);
+    for (const auto& key : {session, none}) {
+      ledger.enter(key);
+      ledger.charge(key, 10);
+      ledger.leave(key);
+    }
+    ASSERT_LE(ledger.remembered(), SessionLedger::kMostRemembered);
+    ASSERT_EQ(ledger.active(), 1u);
+  }
+  EXPECT_EQ(ledger.served(kept), 100u) << "the active one is not forgotten";
+}
+
+// What a noisy machine does to a step must not decide the next ones.
+TEST(CostModel, AnOutlierMovesLittleAndABadStartIsForgotten) {
+  StepWork decode, prefill;
+  for (int i = 0; i < 4; ++i) decode.add_decode(1000);
+  prefill.add_prefill(0, 256, 2);
+  const auto truth = [](const StepWork& w) {
+    return static_cast<Nanos>((w.decode_rows ? 5e6 : 0) + 1e6 * static_cast<double>(w.decode_rows) +
+                              33e3 * w.prefill_token_layers);
+  };
+  const auto teach = [&](CostModel& model, int steps) {
+    for (int i = 0; i < steps; ++i) {
+      model.observe(decode, truth(decode));
+      model.observe(prefill, truth(prefill));
+    }
+  };
+  CostModel model;
+  teach(model, 100);
+  const double decode_before = model.decode_ns(decode), prefill_before = model.prefill_ns(prefill);
+  EXPECT_NEAR(decode_before / truth(decode), 1, 0.05);
+  for (const int factor : {10, 1000}) {
+    CostModel shocked = model;
+    shocked.observe(decode, factor * truth(decode));
+    shocked.observe(prefill, factor * truth(prefill));
+    EXPECT_LT(shocked.decode_ns(decode), 1.15 * decode_before);
+    EXPECT_LT(shocked.prefill_ns(prefill), 1.15 * prefill_before);
+  }
+  CostModel slow_start;  // the first steps touch cold memory
+  for (int i = 0; i < 4; ++i) {
+    slow_start.observe(decode, 20 * truth(decode));
+    slow_start.observe(prefill, 20 * truth(prefill));
+  }
+  teach(slow_start, 120);
+  EXPECT_NEAR(slow_start.decode_ns(decode) / truth(decode), 1, 0.1);
+  EXPECT_NEAR(slow_start.prefill_ns(prefill) / truth(prefill), 1, 0.1);
 }
 
 }  // namespace

@@ -71,6 +71,7 @@ struct Scheduler::State {
   const SchedulerConfig config;
   const uint32_t page_tokens;
   const uint32_t groups;
+  const bool keeps_states;  // some group is recurrent: its checkpoints are at page ends
   std::vector<std::unique_ptr<PagePool>>& pools;
   PrefixCache& cache;
   EventSink& sink;
@@ -85,6 +86,7 @@ struct Scheduler::State {
   bool in_flight = false;
   std::vector<Item> items;
   std::vector<Copy> copies;
+  std::vector<const Sequence*> prefilling;  // while planning; may hold some preempted meanwhile
   StepWork work;
   uint32_t mixed_steps = 0;          // since the last step of decode alone
   std::vector<RequestId> abandoned;  // to be told to the executor with the next batch
