@@ -2,6 +2,7 @@
 #include "engine/engine.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <random>
@@ -56,6 +57,30 @@ class GatedExecutor final : public Executor {
   std::condition_variable changed_;
   uint64_t allowed_ = ~uint64_t{0};
   bool waiting_ = false;
+};
+
+// A batch takes at least `step` on the clock.
+class TimedExecutor final : public Executor {
+ public:
+  TimedExecutor(std::unique_ptr<Executor> inner, Nanos step) : inner_(std::move(inner)), step_(step) {}
+  Ticket launch(const Batch& batch) override {
+    launched_ = now();
+    return inner_->launch(batch);
+  }
+  StepResult wait(Ticket ticket) override {
+    StepResult result = inner_->wait(ticket);
+    while (now() < launched_ + step_) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    result.elapsed = now() - launched_;
+    return result;
+  }
+  uint32_t layers() const override { return inner_->layers(); }
+  const KvSpec& kv_spec() const override { return inner_->kv_spec(); }
+  uint32_t pages(uint32_t group) const override { return inner_->pages(group); }
+
+ private:
+  std::unique_ptr<Executor> inner_;
+  const Nanos step_;
+  Nanos launched_ = 0;
 };
 
 class EngineTest : public ::testing::Test {
@@ -122,6 +147,29 @@ TEST_F(EngineTest, AnswersOneRequest) {
   const Outcome again = read_all(*submit(g).events);
   EXPECT_EQ(again.tokens, outcome.tokens);
   EXPECT_GE(again.finished.cached_tokens, 32u) << "at least the whole pages come from the cache";
+  stop_and_count_pages();
+}
+
+// The times in Finished are those of the steps: prefill holds the step that made the first token, decode one
+// step for each later one, and all of it lies between submit and Finished. Lower bounds only, and one upper
+// bound that holds whatever the machine does.
+TEST_F(EngineTest, TimesAreThoseOfTheSteps) {
+  constexpr Nanos kStep = 5 * kMillisecond;
+  const EngineConfig config;
+  auto model = std::make_unique<HashModel>(kModel);
+  const Limits limits = derive_limits(config, *model, 100);
+  auto executor = std::make_unique<ModelExecutor>(std::move(model), pool, 100);
+  engine = std::make_unique<Engine>(std::make_unique<TimedExecutor>(std::move(executor), kStep), limits,
+                                    config, 1);
+  for (uint32_t max_tokens : {1u, 12u}) {
+    const Nanos before = now();
+    const Outcome outcome = read_all(*submit(generation(max_tokens, 40, max_tokens)).events);
+    const Nanos whole = now() - before;
+    EXPECT_GE(outcome.finished.queued, 0);
+    EXPECT_GE(outcome.finished.prefill, kStep) << "the step that computes the prompt is part of it";
+    EXPECT_GE(outcome.finished.decode, (max_tokens - 1) * kStep);
+    EXPECT_LE(outcome.finished.queued + outcome.finished.prefill + outcome.finished.decode, whole);
+  }
   stop_and_count_pages();
 }
 
