@@ -1,14 +1,13 @@
 // Tokens and shape of the radix tree.
 //
 // Invariants (verified by check()):
-//   * A node covers positions [begin, end), begin is its parent's end; children differ in their first token.
-//   * An inner node other than a root has at least two children: a leaf is extended in place, and a node left
-//   with one
-//     child is merged with it. So a path has one node more than it has branch points, and no page is held for
-//     a border.
-//   * Every node has every full-attention page from that of its first to that of its last token. Where two
-//   nodes meet
-//     inside a page, each holds a page for it: the deeper one's has the rows of both.
+//   * A node covers positions [begin, end), begin is its parent's end; children differ in their first
+//     token.
+//   * An inner node other than a root has at least two children: a leaf is extended in place, and a
+//     node left with one child is merged with it. So a path has one node more than it has branch
+//     points, and no page is held for a border.
+//   * Every node has every full-attention page from that of its first to that of its last token. Where
+//     two nodes meet inside a page, each holds a page for it: the deeper one's has the rows of both.
 //   * `used` is unique, so the LRU orders are total and the same calls evict the same pages.
 //   * A root exists only with children.
 #include "cache/radix_tree.h"
