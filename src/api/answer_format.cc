@@ -6,11 +6,12 @@ namespace reprise {
 namespace json = boost::json;
 namespace {
 
-double rounded(double value, double unit) { return std::round(value / unit) * unit; }
+// To 1/scale: dividing gives the double nearest to the decimal, which then prints short.
+double rounded(double value, double scale) { return std::round(value * scale) / scale; }
 
 json::value rate(uint64_t tokens, Nanos time) {
   if (tokens == 0 || time <= 0) return nullptr;
-  return rounded(static_cast<double>(tokens) / to_seconds(time), 0.01);
+  return rounded(static_cast<double>(tokens) / to_seconds(time), 100);
 }
 
 }  // namespace
@@ -41,9 +42,9 @@ json::object timings_object(const ChoiceTimes& longest, const Usage& usage, size
   uint64_t decoded = usage.completion_tokens > choices ? usage.completion_tokens - choices
                                                        : 0;  // the first ones are prefill's
   json::object object;
-  object["queue_ms"] = rounded(to_ms(longest.queued), 0.001);
-  object["prefill_ms"] = rounded(to_ms(longest.prefill), 0.001);
-  object["decode_ms"] = rounded(to_ms(longest.decode), 0.001);
+  object["queue_ms"] = rounded(to_ms(longest.queued), 1000);
+  object["prefill_ms"] = rounded(to_ms(longest.prefill), 1000);
+  object["decode_ms"] = rounded(to_ms(longest.decode), 1000);
   object["prefill_tokens_per_second"] = rate(usage.prompt_tokens - usage.cached_tokens, longest.prefill);
   object["decode_tokens_per_second"] = rate(decoded, longest.decode);
   return object;

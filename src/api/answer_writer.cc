@@ -1,6 +1,7 @@
 #include "api/answer_writer.h"
 
 #include "api/error_policy.h"
+#include "api/json_text.h"
 #include "http/sse.h"
 
 namespace reprise {
@@ -23,7 +24,7 @@ class StreamWriter final : public AnswerWriter {
     members["object"] = format.stream_object();
     members["created"] = head.created;
     members["model"] = head.model;
-    head_ = json::serialize(members);
+    head_ = json_text(members);
     head_.back() = ',';
   }
 
@@ -59,7 +60,7 @@ class StreamWriter final : public AnswerWriter {
       exchange_.respond(error_response(error, &stats));
       co_return;
     }
-    std::string bytes = http::sse_data(json::serialize(error_object(error)));
+    std::string bytes = http::sse_data(json_text(error_object(error)));
     bool sent = co_await write(bytes);
     if (sent) exchange_.end();
   }
@@ -98,14 +99,14 @@ class StreamWriter final : public AnswerWriter {
   std::string chunk(const json::object* element, const Usage* usage,
                     const json::object* timings = nullptr) const {
     std::string text = head_ + "\"choices\":[";
-    if (element) text += json::serialize(*element);
+    if (element) text += json_text(*element);
     text += ']';
     if (usage) {
-      text += ",\"usage\":" + json::serialize(usage_object(*usage));
+      text += ",\"usage\":" + json_text(usage_object(*usage));
     } else if (options_.include_usage) {
       text += ",\"usage\":null";
     }
-    if (timings) text += ",\"timings\":" + json::serialize(*timings);
+    if (timings) text += ",\"timings\":" + json_text(*timings);
     text += '}';
     return http::sse_data(text);
   }
@@ -152,7 +153,7 @@ class WholeWriter final : public AnswerWriter {
     http::Response response;
     response.headers.set("Content-Type", "application/json");
     response.headers.set("X-Request-Id", head_.id);
-    response.body = json::serialize(body);
+    response.body = json_text(body);
     co_return exchange_.respond(std::move(response));
   }
 

@@ -9,6 +9,7 @@
 
 #include "api/error_policy.h"
 #include "api/generation_plan.h"
+#include "api/json_text.h"
 #include "api/loaded_model.h"
 #include "api/session.h"
 #include "api/tokenize.h"
@@ -45,7 +46,7 @@ struct Call {
 void respond(const Call& call, const json::object& body) {
   http::Response response;
   response.headers.set("Content-Type", "application/json");
-  response.body = json::serialize(body);
+  response.body = json_text(body);
   call.exchange.respond(std::move(response));
 }
 
@@ -269,7 +270,7 @@ http::Handler Api::handler() {
 }
 
 std::string Api::error_body(int status, std::string_view message) {
-  return json::serialize(error_object(status, message));
+  return json_text(error_object(status, message));
 }
 
 }  // namespace reprise

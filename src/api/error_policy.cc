@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/json_text.h"
+
 namespace reprise {
 namespace json = boost::json;
 namespace {
@@ -77,7 +79,7 @@ http::Response error_response(const Error& error, const Stats* stats) {
     int seconds = response.status == 429 && stats ? retry_after_seconds(*stats) : kRetrySeconds;
     response.headers.set("Retry-After", std::to_string(seconds));
   }
-  response.body = json::serialize(error_object(error));
+  response.body = json_text(error_object(error));
   return response;
 }
 
@@ -85,7 +87,7 @@ http::Response error_response(int status, std::string_view message, std::string_
   http::Response response;
   response.status = status;
   response.headers.set("Content-Type", "application/json");
-  response.body = json::serialize(error_object(status, message, {}, code));
+  response.body = json_text(error_object(status, message, {}, code));
   return response;
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "api/json_body.h"
+#include "api/json_text.h"
 
 namespace reprise {
 namespace json = boost::json;
@@ -33,7 +34,7 @@ Result<std::optional<int64_t>> Fields::integer(std::string_view key, int64_t low
   }
   if (!integer || *integer < lowest || *integer > highest) {
     return invalid_param(path(key), "'{}' must be between {} and {}, not {}.", path(key), lowest, highest,
-                         json::serialize(*value));
+                         json_text(*value));
   }
   return integer;
 }
@@ -45,7 +46,7 @@ Result<std::optional<double>> Fields::number(std::string_view key, double lowest
   double number = value->to_number<double>();
   if (!(number >= lowest && number <= highest)) {
     return invalid_param(path(key), "'{}' must be between {} and {}, not {}.", path(key), lowest, highest,
-                         json::serialize(*value));
+                         json_text(*value));
   }
   return number;
 }

@@ -2,6 +2,8 @@
 
 #include <boost/json.hpp>
 
+#include "api/json_text.h"
+
 namespace reprise {
 namespace {
 
@@ -50,7 +52,7 @@ std::string Conversation::request(std::string_view model, std::string_view promp
   body["stream_options"] = json::object{{"include_usage", true}};
   if (options_.temperature) body["temperature"] = *options_.temperature;
   if (options_.max_tokens) body["max_tokens"] = *options_.max_tokens;
-  return json::serialize(body);
+  return json_text(body);
 }
 
 void Conversation::remember(std::string prompt, std::string answer) {

@@ -23,7 +23,7 @@ TEST(Conversation, AsksWithItsHistoryAndOptions) {
       conversation.request("m", "three"),
       R"({"model":"m","messages":[{"role":"system","content":"be brief"},{"role":"user","content":"one"},)"
       R"({"role":"assistant","content":"two"},{"role":"user","content":"three"}],"stream":true,)"
-      R"("stream_options":{"include_usage":true},"temperature":5E-1,"max_tokens":7})");
+      R"("stream_options":{"include_usage":true},"temperature":0.5,"max_tokens":7})");
   conversation.clear();
   EXPECT_THAT(conversation.request("m", "three"), Not(HasSubstr("one")));
 }
