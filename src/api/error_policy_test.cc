@@ -49,14 +49,18 @@ TEST(SessionKey, PrefersHeadersInTheirOrderOverTheBody) {
   EXPECT_EQ(session_key(headers, ""), 0u);
   const uint64_t body = session_key(headers, "body");
   EXPECT_NE(body, 0u);
-  headers.set("X-Claude-Code-Session-Id", "claude");
-  const uint64_t claude = session_key(headers, "body");
-  EXPECT_NE(claude, body);
-  headers.set("Session-Id", "codex");
-  EXPECT_NE(session_key(headers, "body"), claude);
-  headers.set("x-session-affinity", "affinity");
-  headers.set("x-session-id", "claude");
-  EXPECT_EQ(session_key(headers, "body"), claude) << "the same value is the same session";
+  // From the weakest to the strongest: each new header changes the session.
+  uint64_t before = body;
+  for (const char* name : {"X-LiteLLM-Session-Id", "x-opencode-session", "x-session-affinity", "x-session-id",
+                           "session_id", "thread-id", "Session-Id", "X-Claude-Code-Session-Id"}) {
+    headers.set(name, name);
+    const uint64_t session = session_key(headers, "body");
+    EXPECT_NE(session, before) << name;
+    before = session;
+  }
+  http::Headers other;
+  other.set("x-session-id", "X-Claude-Code-Session-Id");
+  EXPECT_EQ(session_key(other, ""), before) << "the same value is the same session";
 }
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace reprise {
 uint64_t session_key(const http::Headers& headers, std::string_view body_session) {
   std::string_view session;
   for (std::string_view name :
-       {"x-session-id", "x-session-affinity", "session-id", "x-claude-code-session-id"}) {
+       {"x-claude-code-session-id", "session-id", "thread-id", "session_id", "x-session-id",
+        "x-session-affinity", "x-opencode-session", "x-litellm-session-id"}) {
     session = headers.get(name).value_or("");
     if (!session.empty()) break;
   }
