@@ -8,6 +8,7 @@
 
 #include "app/bench.h"
 #include "app/chat.h"
+#include "app/config_file.h"
 #include "app/inspect.h"
 #include "app/serve.h"
 #include "app/size.h"
@@ -54,8 +55,11 @@ void add_serve(CLI::App& app, std::function<int()>& action) {
   options.kernels = environment("REPRISE_KERNELS");
   options.api_key = environment("REPRISE_API_KEY");
   CLI::App* serve = app.add_subcommand("serve", "Serve a model over the OpenAI API");
+  serve->add_option_function<std::string>("--config", [serve](const std::string& file) { read_config_file(*serve, file); },
+                                          "Read flags from a TOML or INI file; those given here come first")
+      ->type_name("FILE")->configurable(false);  // first of all: it sets the others
   serve->add_option("-m,--model", options.model_file, "Model file (GGUF)")->required()->type_name("FILE");
-  serve->add_option("--model-name", options.model_name, "Name shown to clients (default: the file's)");
+  serve->add_option("--model-name", options.model_name, "Model id shown to clients (default: the file's name without .gguf)");
   serve->add_flag("--strict-model", options.strict_model, "Answer 404 to requests that name another model");
   serve->add_option("--host", options.http.address, "Address to listen on")->capture_default_str();
   serve->add_option("-p,--port", options.http.port, "Port to listen on")->capture_default_str();
@@ -77,11 +81,11 @@ void add_serve(CLI::App& app, std::function<int()>& action) {
   add_size(serve, "--max-body", options.http.max_body, "Largest request body (default: 64M)");
   serve->add_option("--drain-timeout", drain_seconds, "Seconds that running requests may take after SIGTERM")
       ->capture_default_str()->check(CLI::Range(0.0, 86400.0));
-  serve->set_config("--config", "", "Read flags from a TOML or INI file");
   serve->footer("examples:\n"
                 "  reprise serve -m SmolLM2-135M-Instruct.Q4_1.gguf\n"
                 "  reprise serve -m llama.gguf --host 0.0.0.0 --port 9000 --api-key secret --kv-memory 16G\n"
-                "  reprise serve -m SmolLM2-135M-Instruct.Q4_1.gguf --context 32768 --rope-scaling yarn:4");
+                "  reprise serve -m SmolLM2-135M-Instruct.Q4_1.gguf --context 32768 --rope-scaling yarn:4\n"
+                "  reprise serve --config reprise.toml      # model = \"llama.gguf\", port = 9000, kv-memory = \"16G\"");
   serve->callback([&action] {
     options.drain_timeout = static_cast<Nanos>(drain_seconds * kSecond);
     action = [] { return run_serve(options); };
