@@ -7,8 +7,10 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -59,7 +61,10 @@ Result<Loaded> load(const ServeOptions& options, TaskPool& pool, const kernels::
                            [&](const LoadProgress& p) { progress.update(p.bytes_done, p.bytes_total); }));
   }
   loaded.info = model->info();
-  if (!options.model_name.empty()) loaded.info.name = options.model_name;
+  // Clients put the id into config files and URLs. The title inside the file is prose: often with spaces, and the
+  // same for every quantisation.
+  const std::string title = std::exchange(loaded.info.name, options.model_name);
+  if (loaded.info.name.empty()) loaded.info.name = std::filesystem::path(options.model_file).stem().string();
   loaded.tokenizer = TRY(Tokenizer::create(loaded.info.vocabulary));
   if (!loaded.info.chat_template.empty()) {
     const auto text_of = [&](std::optional<TokenId> id) {
@@ -75,8 +80,8 @@ Result<Loaded> load(const ServeOptions& options, TaskPool& pool, const kernels::
   const size_t weights = model->weight_bytes();
   loaded.engine = TRY(open_engine(std::move(model), pool, options.engine));
   loaded.info.context_length = loaded.engine->limits().context;  // little KV memory may allow less than the model
-  log::info("{}: {} of weights loaded in {:.1f} s, kernels {}, {} compute threads", loaded.info.name, format_size(weights),
-            to_seconds(now() - start), table.name, pool.threads());
+  log::info("{} ({}): {} of weights loaded in {:.1f} s, kernels {}, {} compute threads", loaded.info.name, title,
+            format_size(weights), to_seconds(now() - start), table.name, pool.threads());
   for (const std::string& note : loaded.info.notes) log::info("{}", note);
   log::info("{}", loaded.engine->limits().describe());
   return loaded;
@@ -106,7 +111,10 @@ int run_serve(const ServeOptions& options) {
   http_options.error_type = "application/json";
   auto server = http::Server::start(http_options, api.handler());
   if (!server) return die(server.error());
-  log::info("listening on http://{}:{}", options.http.address, (*server)->port());
+  const std::string& address = options.http.address;
+  const std::string host = address.find(':') == address.npos ? address : "[" + address + "]";
+  const std::string origin = fmt::format("http://{}:{}", host, (*server)->port());
+  log::info("listening on {}", origin);
 
   std::atomic<bool> done = false;
   std::thread loader([&] {
@@ -133,9 +141,9 @@ int run_serve(const ServeOptions& options) {
                             .chat_template = std::move(loaded->chat_template),
                             .backend = loaded->engine.get(),
                             .created = time(nullptr)});
-  log::info("ready: curl http://{}:{}/v1/chat/completions -H 'content-type: application/json' -d "
+  log::info("ready: curl {}/v1/chat/completions -H 'content-type: application/json' -d "
             "'{{\"stream\":true,\"messages\":[{{\"role\":\"user\",\"content\":\"Hello\"}}]}}'",
-            options.http.address, (*server)->port());
+            origin);
 
   while (signal == SIGUSR1) sigwait(&signals, &signal);
   log::info("stopping: running requests may take {:.0f} s more; signal again to cut them", to_seconds(options.drain_timeout));

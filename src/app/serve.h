@@ -12,7 +12,7 @@ namespace reprise {
 
 struct ServeOptions {
   std::string model_file;
-  std::string model_name;  // shown by /v1/models; empty = the file's own name
+  std::string model_name;  // its id for clients; empty = the stem of model_file
   LoadOptions load;
   EngineConfig engine;
   http::ServerOptions http;
