@@ -2,6 +2,7 @@
 // the connection: the server notices and stops the generation. At the prompt SIGINT has its default effect.
 #include "app/chat.h"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -22,6 +23,7 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr int kInterrupted = 130;  // 128 + SIGINT, as shells say it
+constexpr Nanos kLongestLoad = 1800 * kSecond;
 
 class Chat {
  public:
@@ -109,10 +111,22 @@ class Chat {
     return result;
   }
 
-  // Says early and plainly when there is no server, and learns what it serves.
+  // Says early and plainly when there is no server, waits for one that is still loading, and learns what it
+  // serves.
   Result<void> find_server() {
+    const Nanos start = now();
     std::string body;
-    TRY(drive(list_models(body)));
+    bool loading = true;
+    while (loading) {
+      const Result<void> listed = drive(list_models(body, loading));
+      if (loading && now() - start < kLongestLoad) {
+        show_waiting(listed.error().message, now() - start);
+        TRY(drive(pause()));
+        continue;
+      }
+      show_waiting("", 0);
+      if (!listed) return listed;
+    }
     if (!model_.empty()) return {};
     boost::system::error_code error;
     const boost::json::value answer = boost::json::parse(body, error);
@@ -129,15 +143,33 @@ class Chat {
     return {};
   }
 
-  asio::awaitable<Result<void>> list_models(std::string& body) {
+  // `loading`: there is a server, and it says that it is not ready.
+  asio::awaitable<Result<void>> list_models(std::string& body, bool& loading) {
+    loading = false;
     http::ClientRequest request = make_request("GET", "/v1/models");
     const auto head = co_await client_.send(std::move(request));
     if (!head) co_return unreachable(head.error());
     const auto rest = co_await read_rest();
     if (!rest) co_return std::unexpected(rest.error());
+    loading = head->status == 503;
     if (head->status != 200) co_return fail(ErrorKind::kInvalid, "{}", error_message(head->status, *rest));
     body = *rest;
     co_return Result<void>();
+  }
+
+  asio::awaitable<Result<void>> pause() {
+    asio::steady_timer timer(context_, std::chrono::milliseconds(500));
+    co_await timer.async_wait(asio::as_tuple(asio::use_awaitable));
+    if (interrupts_ > 0) co_return fail(ErrorKind::kCancelled, "interrupted");
+    co_return Result<void>();
+  }
+
+  // One line that is drawn over; cleared by an empty text.
+  static void show_waiting(const std::string& text, Nanos waited) {
+    if (isatty(STDERR_FILENO) != 1) return;
+    std::fputs("\r\033[K", stderr);
+    if (!text.empty()) std::fprintf(stderr, "%s %.0f s", printable(text).c_str(), to_seconds(waited));
+    std::fflush(stderr);
   }
 
   Result<void> answer(const std::string& prompt) {

@@ -1,7 +1,7 @@
 // `reprise chat`: a conversation in the terminal with any server of the OpenAI chat API.
 //
-// On a terminal: a prompt, the answer as it streams, a line with its speed; Ctrl-C stops an answer (twice:
-// leaves), Ctrl-D leaves. Otherwise standard input is one prompt and standard output its answer, nothing
+// Waits for a server that is still loading its model. On a terminal: a line while it waits, a prompt, the answer
+// as it streams, a line with its speed; Ctrl-C stops an answer (twice: leaves), Ctrl-D leaves. Otherwise standard input is one prompt and standard output its answer, nothing
 // else.
 #pragma once
 
