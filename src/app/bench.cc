@@ -41,7 +41,9 @@ void clear_progress() { show_progress(""); }
 
 }  // namespace
 
-int run_bench_roof(const BenchOptions& options) { return report(options, bench_roof({.threads = options.threads})); }
+int run_bench_roof(const BenchOptions& options) {
+  return report(options, bench_roof({.threads = options.threads}));
+}
 
 int run_bench_kernels(const BenchOptions& options) {
   return report(options, bench_kernels({.threads = options.threads, .kernels = options.kernels}));

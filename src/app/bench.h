@@ -10,8 +10,8 @@ struct BenchOptions {
   std::string model_file;
   uint32_t prompt = 512, gen = 128, depth = 0;
   std::string kernels;
-  int threads = 0;    // 0 = all usable CPUs
-  std::string json;   // file to write, or empty
+  int threads = 0;   // 0 = all usable CPUs
+  std::string json;  // file to write, or empty
 };
 
 // Exit status: 0, 1 when a row falls short or the bench cannot run, 2 when a row is inconclusive.

@@ -1,8 +1,8 @@
 // `reprise chat`: a conversation in the terminal with any server of the OpenAI chat API.
 //
-// Waits for a server that is still loading its model. On a terminal: a line while it waits, a prompt, the answer
-// as it streams, a line with its speed; Ctrl-C stops an answer (twice: leaves), Ctrl-D leaves. Otherwise standard input is one prompt and standard output its answer, nothing
-// else.
+// Waits for a server that is still loading its model. On a terminal: a line while it waits, a prompt, the
+// answer as it streams, a line with its speed; Ctrl-C stops an answer (twice: leaves), Ctrl-D leaves.
+// Otherwise standard input is one prompt and standard output its answer, nothing else.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// A progress line on a terminal for anything that takes longer than a moment; silent when standard error is no terminal.
+// A progress line on a terminal for anything that takes longer than a moment; silent when standard error is
+// no terminal.
 #pragma once
 
 #include <string>

@@ -1,6 +1,7 @@
-// Design: HTTP is up first, so that /health/ready says 503 while the model loads on a thread of its own; the main thread
-// waits for signals. Stopping: readiness goes 503, the engine takes nothing new, running requests end (for at most
-// drain_timeout), then sockets close and the engine stops. A second signal cuts the wait short.
+// Design: HTTP is up first, so that /health/ready says 503 while the model loads on a thread of its own; the
+// main thread waits for signals. Stopping: readiness goes 503, the engine takes nothing new, running requests
+// end (for at most drain_timeout), then sockets close and the engine stops. A second signal cuts the wait
+// short.
 #include "app/serve.h"
 
 #include <atomic>
@@ -61,8 +62,8 @@ Result<Loaded> load(const ServeOptions& options, TaskPool& pool, const kernels::
                            [&](const LoadProgress& p) { progress.update(p.bytes_done, p.bytes_total); }));
   }
   loaded.info = model->info();
-  // Clients put the id into config files and URLs. The title inside the file is prose: often with spaces, and the
-  // same for every quantisation.
+  // Clients put the id into config files and URLs. The title inside the file is prose: often with spaces, and
+  // the same for every quantisation.
   const std::string title = std::exchange(loaded.info.name, options.model_name);
   if (loaded.info.name.empty()) loaded.info.name = std::filesystem::path(options.model_file).stem().string();
   loaded.tokenizer = TRY(Tokenizer::create(loaded.info.vocabulary));
@@ -72,16 +73,19 @@ Result<Loaded> load(const ServeOptions& options, TaskPool& pool, const kernels::
     };
     auto parsed = ChatTemplate::parse(loaded.info.chat_template, text_of(loaded.info.vocabulary.bos),
                                       text_of(loaded.info.vocabulary.eos));
-    if (!parsed) return fail(ErrorKind::kUnsupported, "the model's chat template cannot be used: {}", parsed.error().message);
+    if (!parsed)
+      return fail(ErrorKind::kUnsupported, "the model's chat template cannot be used: {}",
+                  parsed.error().message);
     loaded.chat_template = std::move(*parsed);
   } else {
     log::warn("the model file has no chat template: /v1/chat/completions will be refused");
   }
   const size_t weights = model->weight_bytes();
   loaded.engine = TRY(open_engine(std::move(model), pool, options.engine));
-  loaded.info.context_length = loaded.engine->limits().context;  // little KV memory may allow less than the model
-  log::info("{} ({}): {} of weights loaded in {:.1f} s, kernels {}, {} compute threads", loaded.info.name, title,
-            format_size(weights), to_seconds(now() - start), table.name, pool.threads());
+  loaded.info.context_length =
+      loaded.engine->limits().context;  // little KV memory may allow less than the model
+  log::info("{} ({}): {} of weights loaded in {:.1f} s, kernels {}, {} compute threads", loaded.info.name,
+            title, format_size(weights), to_seconds(now() - start), table.name, pool.threads());
   for (const std::string& note : loaded.info.notes) log::info("{}", note);
   log::info("{}", loaded.engine->limits().describe());
   return loaded;
@@ -102,9 +106,11 @@ int run_serve(const ServeOptions& options) {
   const auto table = kernels::select(options.kernels);
   if (!table) return die(table.error());
 
-  // Declared in the order in which things may go: the server's handlers end before the engine, the engine before the pool.
+  // Declared in the order in which things may go: the server's handlers end before the engine, the engine
+  // before the pool.
   TaskPool pool(options.threads > 0 ? options.threads : usable_cpus());
-  Api api(ApiOptions{.version = REPRISE_VERSION, .api_key = options.api_key, .strict_model = options.strict_model});
+  Api api(ApiOptions{
+      .version = REPRISE_VERSION, .api_key = options.api_key, .strict_model = options.strict_model});
   Result<Loaded> loaded = fail(ErrorKind::kUnavailable, "not loaded");
   http::ServerOptions http_options = options.http;
   http_options.error_body = Api::error_body;
@@ -141,12 +147,14 @@ int run_serve(const ServeOptions& options) {
                             .chat_template = std::move(loaded->chat_template),
                             .backend = loaded->engine.get(),
                             .created = time(nullptr)});
-  log::info("ready: curl {}/v1/chat/completions -H 'content-type: application/json' -d "
-            "'{{\"stream\":true,\"messages\":[{{\"role\":\"user\",\"content\":\"Hello\"}}]}}'",
-            origin);
+  log::info(
+      "ready: curl {}/v1/chat/completions -H 'content-type: application/json' -d "
+      "'{{\"stream\":true,\"messages\":[{{\"role\":\"user\",\"content\":\"Hello\"}}]}}'",
+      origin);
 
   while (signal == SIGUSR1) sigwait(&signals, &signal);
-  log::info("stopping: running requests may take {:.0f} s more; signal again to cut them", to_seconds(options.drain_timeout));
+  log::info("stopping: running requests may take {:.0f} s more; signal again to cut them",
+            to_seconds(options.drain_timeout));
   api.set_draining();
   loaded->engine->drain();
   const Nanos deadline = now() + options.drain_timeout;
@@ -156,7 +164,9 @@ int run_serve(const ServeOptions& options) {
     const timespec none{};
     cut = sigtimedwait(&signals, nullptr, &none) > 0;
   }
-  if (!idle) log::warn("cutting {} running requests", loaded->engine->stats().running + loaded->engine->stats().waiting);
+  if (!idle)
+    log::warn("cutting {} running requests",
+              loaded->engine->stats().running + loaded->engine->stats().waiting);
   // Finished answers still have bytes on their way to the client.
   if (!idle) loaded->engine->stop();
   (*server)->stop(cut ? 0 : 5 * kSecond);
