@@ -27,13 +27,16 @@ class RawSocket {
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    CHECK(::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0, "cannot connect");
+    connected_ = ::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
   }
   RawSocket(RawSocket&& other) noexcept
-      : fd_(std::exchange(other.fd_, -1)), received_(std::move(other.received_)) {}
+      : fd_(std::exchange(other.fd_, -1)),
+        connected_(other.connected_),
+        received_(std::move(other.received_)) {}
   RawSocket(const RawSocket&) = delete;
   ~RawSocket() { close(); }
 
+  bool connected() const { return connected_; }
   void close() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   }
@@ -88,6 +91,7 @@ class RawSocket {
     return true;
   }
   int fd_;
+  bool connected_ = false;
   std::string received_;
 };
 
