@@ -149,6 +149,50 @@ TEST(Scheduler, ASharedPrefixIsComputedOnceByConcurrentRequests) {
   }
 }
 
+TEST(Scheduler, AnIdenticalPromptComputesOnlyItsLastToken) {
+  World world(small());
+  const std::vector<TokenId> prompt = tokens(100, 7);  // ends inside a page
+  world.add(1, generation(prompt, 4));
+  world.drain();
+  const uint64_t before = world.scheduler->stats().prefill_tokens;
+  for (RequestId id = 2; id <= 5; ++id) world.add(id, generation(prompt, 4));
+  Batch batch = world.scheduler->plan(world.now);
+  ASSERT_EQ(batch.items.size(), 4u) << "all in one step, none waits for another";
+  for (const BatchItem& item : batch.items) EXPECT_EQ(item.end - item.begin, 1u);
+  EXPECT_EQ(batch.copies.size(), 4u) << "each writes on in a page of its own";
+  world.scheduler->commit(world.executor->wait(world.executor->launch(batch)), world.now);
+  world.drain();
+  EXPECT_EQ(world.scheduler->stats().prefill_tokens - before, 4u);
+  for (RequestId id = 1; id <= 5; ++id)
+    EXPECT_EQ(world.sink.outcomes[id].tokens, run_alone(world.generations[id]).tokens);
+  world.expect_all_pages_free_or_cached();
+}
+
+// The turns of several sessions as a coding agent sends them: their prefixes are cached, others decode.
+TEST(Scheduler, WarmTurnsStartAtOnceInOneStepWithTheDecodes) {
+  Scenario scenario = small();
+  scenario.longest_step = 250 * kMillisecond;
+  World world(scenario);
+  std::vector<std::vector<TokenId>> prompts;
+  for (RequestId id = 1; id <= 3; ++id) {
+    prompts.push_back(tokens(200, id));
+    world.add(id, generation(prompts.back(), 1, id));
+  }
+  world.drain();
+  world.add(10, generation(tokens(20, 10), 300, 10));
+  while (world.sink.outcomes[10].tokens.size() < 5) world.step();
+  for (RequestId id = 1; id <= 3; ++id) {
+    std::ranges::copy(tokens(9, 100 + id), std::back_inserter(prompts[id - 1]));
+    world.add(20 + id, generation(prompts[id - 1], 4, id));
+  }
+  world.step([&](const Batch& batch) {
+    ASSERT_EQ(batch.items.size(), 4u);
+    EXPECT_EQ(batch.items[0].sequence, 10u) << "the decode goes on";
+    for (size_t i = 1; i < 4; ++i) EXPECT_EQ(batch.items[i].begin, 200u) << "only what is new";
+  });
+  world.drain();
+}
+
 TEST(Scheduler, AFollowerDoesNotWaitForABlockedLeader) {
   World world(small());
   std::vector<TokenId> prompt = tokens(300, 7);
