@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "api/loaded_model.h"
 #include "api/testing/api_fixture.h"
 
 namespace reprise::testing {
@@ -140,6 +141,25 @@ TEST_F(ApiTest, TokenizesTextAndConversations) {
   EXPECT_EQ(error_of(post("/detokenize", json::parse(R"({"tokens":[258]})"))).at("param"), "tokens[0]");
   EXPECT_EQ(error_of(post("/detokenize", json::parse("{}"))).at("param"), "tokens");
   EXPECT_EQ(error_of(post("/tokenize", json::parse("{}"))).at("param"), "prompt");
+}
+
+TEST_F(ApiTest, NullContentReachesOnlyTemplatesThatTakeIt) {
+  start();  // with a template that would print None
+  json::object answer = json_of(post("/tokenize", json::parse(R"({"messages":[{"role":"user","content":"a"},
+      {"role":"assistant","content":null,"tool_calls":[{"function":{"name":"f","arguments":"{}"}}]}]})")));
+  json::object back = json_of(post("/detokenize", json::object{{"tokens", answer.at("tokens")}}));
+  EXPECT_EQ(back.at("prompt"),
+            "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n<|im_end|>\n<|im_start|>assistant\n");
+
+  for (const auto& [source, takes_null] :
+       {std::pair{"{% for m in messages %}{{ m.content }}{% endfor %}", false},
+        {"{% for m in messages %}{{ '>' + m.content }}{% endfor %}", false},
+        {"{% for m in messages %}{% if m.content %}{{ m.content }}{% endif %}{% endfor %}", true},
+        {"{{ raise_exception('no tools here') }}", true}}) {
+    ServedModel model;
+    model.chat_template = std::move(*ChatTemplate::parse(source, "", ""));
+    EXPECT_EQ(traits_of(model).null_content, takes_null) << source;
+  }
 }
 
 TEST_F(ApiTest, OverflowIsRefusedBeforeAnythingRuns) {

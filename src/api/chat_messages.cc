@@ -22,10 +22,10 @@ Result<std::string> part_text(const json::value& part, const std::string& path) 
   return fmt::format("[{} omitted: this model reads text only]", type.substr(0, 40));
 }
 
-Result<void> normalize_content(json::object& message, const std::string& path, bool has_calls) {
+Result<void> normalize_content(json::object& message, const std::string& path, bool may_be_null) {
   json::value& content = message["content"];
   if (content.is_null()) {
-    if (!has_calls) content = "";
+    if (!may_be_null) content = "";
     return {};
   }
   if (content.is_string()) return {};
@@ -98,13 +98,13 @@ Result<void> normalize_reasoning(json::object& message, const std::string& path)
   return {};
 }
 
-Result<void> normalize_message(json::value& value, const std::string& path, bool developer_role) {
+Result<void> normalize_message(json::value& value, const std::string& path, const TemplateTraits& traits) {
   if (!value.is_object()) return wrong_type(path, "an object", value);
   json::object& message = value.get_object();
   Fields fields(message, path);
   auto role = TRY(fields.string("role"));
   if (!role) return invalid_param(path + ".role", "'{}.role' is missing.", path);
-  if (*role == "developer" && !developer_role) {
+  if (*role == "developer" && !traits.developer_role) {
     message["role"] = "system";
   } else if (*role != "system" && *role != "developer" && *role != "user" && *role != "assistant" &&
              *role != "tool") {
@@ -116,15 +116,15 @@ Result<void> normalize_message(json::value& value, const std::string& path, bool
   TRY(fields.string("tool_call_id"));
   bool has_calls = TRY(normalize_calls(message, path));
   TRY(normalize_reasoning(message, path));
-  return normalize_content(message, path, has_calls);
+  return normalize_content(message, path, has_calls && traits.null_content);
 }
 
 }  // namespace
 
-Result<void> normalize_messages(json::array& messages, bool developer_role) {
+Result<void> normalize_messages(json::array& messages, const TemplateTraits& traits) {
   if (messages.empty()) return invalid_param("messages", "'messages' is empty: send at least one message.");
   for (size_t i = 0; i < messages.size(); ++i) {
-    TRY(normalize_message(messages[i], fmt::format("messages[{}]", i), developer_role));
+    TRY(normalize_message(messages[i], fmt::format("messages[{}]", i), traits));
   }
   return {};
 }

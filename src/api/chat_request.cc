@@ -1,7 +1,5 @@
 #include "api/chat_request.h"
 
-#include "api/chat_messages.h"
-
 namespace reprise {
 namespace json = boost::json;
 namespace {
@@ -52,7 +50,7 @@ Result<int32_t> parse_logprobs(const Fields& fields) {
 
 }  // namespace
 
-Result<ChatInput> parse_chat_input(json::object& body, bool developer_role) {
+Result<ChatInput> parse_chat_input(json::object& body, const TemplateTraits& traits) {
   Fields fields(body);
   ChatInput input;
   input.tools = TRY(parse_tools(fields));
@@ -64,7 +62,7 @@ Result<ChatInput> parse_chat_input(json::object& body, bool developer_role) {
   if (!TRY(fields.array("messages")))
     return invalid_param("messages", "'messages' is missing: send an array of messages.");
   input.messages = std::move(body["messages"].get_array());
-  TRY(normalize_messages(input.messages, developer_role));
+  TRY(normalize_messages(input.messages, traits));
   return input;
 }
 
@@ -74,7 +72,7 @@ Result<ChatRequest> parse_chat_request(json::object body, const ChatLimits& limi
   request.fields = TRY(parse_generation_fields(fields, limits.vocabulary));
   request.fields.sampling.logprobs = TRY(parse_logprobs(fields));
   TRY(check_tool_choice(fields));
-  request.input = TRY(parse_chat_input(body, limits.developer_role));
+  request.input = TRY(parse_chat_input(body, limits.traits));
   return request;
 }
 

@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "api/chat_messages.h"
 #include "api/generation_fields.h"
 #include "base/result.h"
 #include "text/chat_template.h"
@@ -16,8 +17,8 @@ struct ChatRequest {
 };
 
 struct ChatLimits {
-  size_t vocabulary = 0;        // token ids of the model
-  bool developer_role = false;  // the template knows it; otherwise it is rendered as system
+  size_t vocabulary = 0;  // token ids of the model
+  TemplateTraits traits;
 };
 
 // Errors: kInvalid naming the parameter; kUnsupported for what is well-formed but not offered.
@@ -25,6 +26,6 @@ Result<ChatRequest> parse_chat_request(boost::json::object body, const ChatLimit
 
 // The part of it that /tokenize shares: messages, tools, add_generation_prompt, chat_template_kwargs,
 // reasoning_effort. Moves messages out of the body.
-Result<ChatInput> parse_chat_input(boost::json::object& body, bool developer_role);
+Result<ChatInput> parse_chat_input(boost::json::object& body, const TemplateTraits& traits);
 
 }  // namespace reprise

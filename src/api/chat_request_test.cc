@@ -15,17 +15,17 @@ using ::testing::HasSubstr;
 
 constexpr size_t kVocabulary = 1000;
 
-Result<ChatRequest> parse(std::string_view text, bool developer_role = false) {
+Result<ChatRequest> parse(std::string_view text, const TemplateTraits& traits = {}) {
   auto body = parse_body(text);
   EXPECT_TRUE(body) << text;
-  return parse_chat_request(std::move(*body), {kVocabulary, developer_role});
+  return parse_chat_request(std::move(*body), {kVocabulary, traits});
 }
 Result<ChatRequest> parse_fields(std::string_view fields) {
   return parse(fmt::format(R"({{"messages":[{{"role":"user","content":"hi"}}],{}}})", fields));
 }
 // The conversation after parsing, as JSON text.
-std::string messages_of(std::string_view messages, bool developer_role = false) {
-  auto request = parse(fmt::format(R"({{"messages":{}}})", messages), developer_role);
+std::string messages_of(std::string_view messages, const TemplateTraits& traits = {}) {
+  auto request = parse(fmt::format(R"({{"messages":{}}})", messages), traits);
   return request ? json::serialize(request->input.messages)
                  : request.error().param + ": " + request.error().message;
 }
@@ -208,7 +208,7 @@ TEST(ChatMessages, ToolCallArgumentsBecomeObjectsInTheirOrder) {
 
 TEST(ChatMessages, DeveloperIsSystemUnlessTheTemplateKnowsIt) {
   EXPECT_EQ(messages_of(R"([{"role":"developer","content":"x"}])"), R"([{"role":"system","content":"x"}])");
-  EXPECT_EQ(messages_of(R"([{"role":"developer","content":"x"}])", true),
+  EXPECT_EQ(messages_of(R"([{"role":"developer","content":"x"}])", {.developer_role = true}),
             R"([{"role":"developer","content":"x"}])");
 }
 

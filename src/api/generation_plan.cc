@@ -97,7 +97,7 @@ Result<SessionJob> plan_chat(const http::Request& request, const LoadedModel& mo
                              const PlanOptions& options) {
   boost::json::object body = TRY(parse_body(request.body));
   ChatRequest chat =
-      TRY(parse_chat_request(std::move(body), {model.tokenizer().size(), model.developer_role}));
+      TRY(parse_chat_request(std::move(body), {model.tokenizer().size(), model.traits}));
   TRY(check_model_name(chat.fields.model, model, options.strict_model));
   SessionJob job = make_job(chat.fields, model, options);
   std::vector<TokenId> prompt = TRY(chat_tokens(std::move(chat.input), model));

@@ -6,21 +6,25 @@
 #include <optional>
 
 #include "api/api.h"
+#include "api/chat_messages.h"
 #include "api/metrics.h"
 
 namespace reprise {
+
+// By its text, and by rendering a small conversation.
+TemplateTraits traits_of(const ServedModel& model);
 
 struct LoadedModel {
   explicit LoadedModel(ServedModel model)
       : served(std::move(model)),
         backend(*served.backend),
         metrics(served.info.name),
-        developer_role(served.info.chat_template.find("developer") != std::string::npos) {}
+        traits(traits_of(served)) {}
 
   ServedModel served;
   Backend& backend;
   mutable Metrics metrics;
-  bool developer_role;  // the template speaks of it
+  TemplateTraits traits;
 
   const Tokenizer& tokenizer() const { return *served.tokenizer; }
   uint32_t context_length() const { return served.info.context_length; }

@@ -10,7 +10,7 @@ namespace {
 Result<std::vector<TokenId>> tokens_of(json::object& body, const LoadedModel& model) {
   Fields fields(body);
   bool special = TRY(fields.boolean("add_special_tokens")).value_or(true);
-  if (fields.find("messages")) return chat_tokens(TRY(parse_chat_input(body, model.developer_role)), model);
+  if (fields.find("messages")) return chat_tokens(TRY(parse_chat_input(body, model.traits)), model);
   auto prompt = TRY(fields.string("prompt"));
   if (!prompt)
     return invalid_param("prompt", "'prompt' is missing: send a string, or 'messages' for a conversation.");
