@@ -14,7 +14,7 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("--reprise", required=True)
 parser.add_argument("--model", required=True)
 parser.add_argument("--llama", required=True)
-parser.add_argument("--rounds", type=int, default=5)
+parser.add_argument("--rounds", type=int, default=3)
 parser.add_argument("--cases", default="", help="only cases whose name contains this")
 args = parser.parse_args()
 
@@ -39,7 +39,7 @@ def ours(kind, prompt, gen, depth):
 
 def llama(flash, prompt, gen, depth):
     text = run([str(pathlib.Path(args.llama) / "llama-bench"), "-m", args.model, "-t", "2", "-p", str(prompt), "-n", str(gen), "-d", str(depth),
-                "-fa", flash, "-r", "2" if depth else "3", "-o", "json"])
+                "-fa", flash, "-r", "1" if depth else "2", "-o", "json"])
     return json.loads(text)[0]["avg_ts"]
 
 

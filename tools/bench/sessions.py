@@ -15,7 +15,7 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("--reprise", required=True)
 parser.add_argument("--model", required=True)
 parser.add_argument("--llama", required=True, help="folder of llama.cpp's programs")
-parser.add_argument("--rounds", type=int, default=5)
+parser.add_argument("--rounds", type=int, default=3)
 parser.add_argument("--turns", type=int, default=6)
 parser.add_argument("--gap", type=float, default=1.0)
 args = parser.parse_args()
