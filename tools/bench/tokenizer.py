@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""The tokenizer beside Hugging Face's:  tokenizer.py BUILD_DIR
+"""The tokenizer beside Hugging Face's:  ./dev bench tokenizer
+
+tokenizer.py BUILD_DIR needs the packages `tokenizers` and `gguf`.
 
 Encodes at least 20 MB of distinct source code found on this machine, cold (a new tokenizer each time), on one core, with
 every vocabulary at hand: ours (tokenizer_bench) and the `tokenizers` library given the same vocabulary, merges and
-pre-tokenizer (its fastest call, without offsets), in turns. Times are CPU time of the one core. Both must give the same ids. Prints a table, writes BUILD_DIR/bench/tokenizer.json, and exits 1
-when a row falls short of 20 MB/s or the ids differ.
+pre-tokenizer (its fastest call, without offsets), in turns. Times are CPU time of the one core. Both must give the same
+ids. Prints a table, writes build/bench/tokenizer.json, and exits 1 when a row falls short of 20 MB/s or the ids differ.
 """
-import hashlib, json, os, pathlib, re, statistics, struct, subprocess, sys, time, venv
+import hashlib, json, os, pathlib, re, statistics, struct, subprocess, sys, time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "reprise"
@@ -16,20 +18,6 @@ WANTED = 20.0  # MB/s, one core
 ROUNDS = 3
 SUFFIXES = {".py", ".h", ".hpp", ".c", ".cc", ".cpp", ".js", ".sh", ".pl", ".pm", ".rs", ".go", ".java", ".ts"}
 SOURCES = ["/usr/lib/python3", "/usr/lib/python3.11", sys.prefix + "/lib", "/usr/include", "/root/.pyenv", "/usr/share/perl", "/usr/lib/gcc"]
-
-
-def ensure_packages():
-    """Runs this script again in a virtual environment that has `tokenizers` and `gguf`."""
-    home = CACHE / "venv-tokenizer"
-    python = home / "bin" / "python"
-    if pathlib.Path(sys.prefix) == home:
-        return
-    if not python.exists():
-        venv.create(home, with_pip=True)
-    have = subprocess.run([python, "-c", "import tokenizers, gguf"], capture_output=True).returncode == 0
-    if not have:
-        subprocess.run([python, "-m", "pip", "install", "-q", "tokenizers", "gguf"], check=True)
-    os.execv(python, [str(python), *sys.argv])
 
 
 def corpus():
@@ -170,7 +158,6 @@ def run_hf(vocabulary, texts, size):
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    ensure_packages()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     os.environ["RAYON_NUM_THREADS"] = "1"
     build = pathlib.Path(sys.argv[1]).resolve()
@@ -203,7 +190,9 @@ def main():
         ids = f"same {mine[0]['hash'][:12]}" if same else f"DIFFERENT {mine[0]['tokens']} != {theirs[0]['tokens']}"
         print(f"{name:16}{speed:11.1f}{WANTED:8.0f}{peer:9.2f}{speed / peer:7.1f}{mine[0]['tokens']:11}  {ids}"
               + ("" if ok else "  SHORT"), flush=True)
-    (folder / "tokenizer.json").write_text(json.dumps(rows, indent=1) + "\n")
+    out = ROOT / "build/bench/tokenizer.json"
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(json.dumps(rows, indent=1) + "\n")
     sys.exit(0 if all(row["ok"] for row in rows) else 1)
 
 
