@@ -146,7 +146,7 @@ asio::awaitable<Result<ResponseHead>> Client::send(ClientRequest request) {
     if (!kept) error = co_await impl->connect();
     if (error || impl->closed) co_return impl->failure(error);
     error = co_await impl->transfer(message);
-    if (!error) break;
+    if (!error && !impl->closed) break;  // closed: the operation had succeeded, and more would have followed
     const bool nothing_came = impl->buffer.size() == 0 && !(impl->parser && impl->parser->got_some());
     const bool silent = error == beast::error::timeout;
     if (kept && nothing_came && !silent && !impl->closed) {  // a kept connection had been closed meanwhile

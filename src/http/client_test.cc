@@ -119,6 +119,27 @@ TEST(Client, CancelsAPendingReadAndGoesOn) {
   }());
 }
 
+TEST(Client, CanBeClosedAtAnyStep) {
+  auto server = start(serve);
+  bool complete = false;
+  for (int steps = 1; !complete; ++steps) {  // the first one begins to send
+    ASSERT_LT(steps, 200);
+    asio::io_context context;
+    Client client(context.get_executor(), *parse_url(fmt::format("127.0.0.1:{}/v1", server->port())));
+    std::string body = "never ended";
+    asio::co_spawn(
+        context, [&]() -> asio::awaitable<void> { body = co_await get(client, "/stream"); },
+        [](std::exception_ptr error) { EXPECT_FALSE(error); });
+    for (int i = 0; i < steps; ++i) context.run_one_for(std::chrono::seconds(10));
+    client.close();
+    context.restart();
+    context.run();
+    complete = body == "<0><1><2><3><4>";
+    if (complete) break;
+    EXPECT_THAT(body, ::testing::EndsWith("error: the request was cancelled")) << "after step " << steps;
+  }
+}
+
 TEST(Client, SaysWhatFailed) {
   uint16_t port;
   {
