@@ -1,4 +1,5 @@
-# reprise_module(NAME [LINK modules and libraries...] [TEST_LINK ...] [EXCLUDE regex] [PCH <header>...])
+# reprise_module(NAME [LINK modules and libraries...] [TEST_LINK ...] [EXCLUDE regex] [PCH <header>...]
+#                [FUZZ_SOURCES file.cc...] [FUZZ_LINK ...])
 #
 # One static library per module from every .cc under src/NAME, linked with exactly the modules it may include, plus
 #   *_test.cc   one GoogleTest program NAME_test, one ctest entry of the same name
@@ -6,8 +7,10 @@
 #   *.h         a target that compiles every header alone
 # PCH names heavy third-party headers to precompile for the module, its tests included.
 # A file that matches EXCLUDE is left to the module's own CMakeLists (other flags, another program).
+# FUZZ_SOURCES and FUZZ_LINK name the part of a module that fuzz targets reach: with REPRISE_FUZZ the library is made
+# of that part only, so that no minute goes to instrumenting code that no fuzz target runs.
 function(reprise_module NAME)
-  cmake_parse_arguments(M "" "EXCLUDE" "LINK;TEST_LINK;PCH" ${ARGN})
+  cmake_parse_arguments(M "" "EXCLUDE" "LINK;TEST_LINK;PCH;FUZZ_SOURCES;FUZZ_LINK" ${ARGN})
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
   set(sources ${all})
@@ -19,6 +22,16 @@ function(reprise_module NAME)
   if(M_EXCLUDE)
     list(FILTER sources EXCLUDE REGEX "${M_EXCLUDE}")
     list(FILTER headers EXCLUDE REGEX "${M_EXCLUDE}")
+  endif()
+  if(REPRISE_FUZZ)
+    set(tests)
+    if(M_FUZZ_SOURCES)
+      set(sources ${M_FUZZ_SOURCES})
+      set(M_PCH)  # fewer files than a precompiled header pays for
+    endif()
+    if(M_FUZZ_LINK)
+      set(M_LINK ${M_FUZZ_LINK})
+    endif()
   endif()
 
   if(sources)
