@@ -8,6 +8,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 reports these on correct std::variant, std::optional and coroutine code once it has inlined it.
   target_compile_options(reprise_flags INTERFACE -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds
                          -Wno-restrict -Wno-dangling-pointer -Wno-stringop-overread -Wno-mismatched-new-delete)
+else()
+  # Clang blames us for what libstdc++ 12 calls in its own std::stable_sort.
+  target_compile_options(reprise_flags INTERFACE -Wno-deprecated-declarations)
 endif()
 
 find_program(CCACHE ccache)

@@ -7,8 +7,8 @@
 #   *.h         a target that compiles every header alone
 # PCH names heavy third-party headers to precompile for the module, its tests included.
 # A file that matches EXCLUDE is left to the module's own CMakeLists (other flags, another program).
-# FUZZ_SOURCES and FUZZ_LINK name the part of a module that fuzz targets reach: with REPRISE_FUZZ the library is made
-# of that part only, so that no minute goes to instrumenting code that no fuzz target runs.
+# FUZZ_SOURCES is the part of a module that its fuzz targets reach, and FUZZ_LINK what that part links: a library of its
+# own, NAME_fuzzed, so that a fuzz build instruments what it runs and nothing else.
 function(reprise_module NAME)
   cmake_parse_arguments(M "" "EXCLUDE" "LINK;TEST_LINK;PCH;FUZZ_SOURCES;FUZZ_LINK" ${ARGN})
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
@@ -23,15 +23,15 @@ function(reprise_module NAME)
     list(FILTER sources EXCLUDE REGEX "${M_EXCLUDE}")
     list(FILTER headers EXCLUDE REGEX "${M_EXCLUDE}")
   endif()
-  if(REPRISE_FUZZ)
-    set(tests)
-    if(M_FUZZ_SOURCES)
-      set(sources ${M_FUZZ_SOURCES})
-      set(M_PCH)  # fewer files than a precompiled header pays for
-    endif()
-    if(M_FUZZ_LINK)
-      set(M_LINK ${M_FUZZ_LINK})
-    endif()
+  if(M_FUZZ_SOURCES)
+    set(fuzzed reprise_${NAME}_fuzzed)
+    add_library(${fuzzed} STATIC ${M_FUZZ_SOURCES})
+    target_link_libraries(${fuzzed} PUBLIC reprise_flags ${M_FUZZ_LINK})
+    list(TRANSFORM M_FUZZ_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    list(REMOVE_ITEM sources ${M_FUZZ_SOURCES})
+    list(APPEND M_LINK ${fuzzed})
+  else()
+    set(fuzzed reprise_${NAME})
   endif()
 
   if(sources)
@@ -84,7 +84,7 @@ function(reprise_module NAME)
       add_executable(${stem} ${fuzzer} ${CMAKE_SOURCE_DIR}/tests/fuzz/replay_main.cc)
       add_test(NAME ${stem}_replay COMMAND ${stem} ${corpus})
     endif()
-    target_link_libraries(${stem} PRIVATE reprise_${NAME})
+    target_link_libraries(${stem} PRIVATE ${fuzzed})
     target_compile_definitions(${stem} PRIVATE REPRISE_ROOT="${CMAKE_SOURCE_DIR}")
     set_property(GLOBAL APPEND PROPERTY REPRISE_FUZZ_TARGETS ${stem})
   endforeach()
