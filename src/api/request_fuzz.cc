@@ -37,7 +37,7 @@ void parse(std::string_view bytes, bool is_chat) {
   auto body = parse_body(bytes);
   if (!body) return check_error(body.error());
   if (is_chat) {
-    auto request = parse_chat_request(std::move(*body), {kVocabulary, false});
+    auto request = parse_chat_request(std::move(*body), {.vocabulary = kVocabulary, .traits = {}});
     if (!request) return check_error(request.error());
     check_fields(request->fields);
     for (const boost::json::value& message : request->input.messages) {
