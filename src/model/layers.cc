@@ -27,23 +27,25 @@ void Norm::prepare(Workspace& w, const float* x, uint32_t rows) const {
   w.table->prepare(*w.pool, normed, rows, cols, cols, w.input);
 }
 
+// Members one by one: TRY twice in one braced initialiser leaks, since GCC never destroys what the first made when the
+// second returns early.
 Result<GqaAttention> GqaAttention::load(WeightLoader& weights, const DecoderConfig& config, uint32_t layer,
                                         bool interleaved) {
-  return GqaAttention{
-      .norm = TRY(load_norm(weights, config, block_name(layer, "attn_norm"))),
-      .qkv = TRY(weights.projection({{block_name(layer, "attn_q"), config.q_width()},
-                                     {block_name(layer, "attn_k"), config.kv_width()},
-                                     {block_name(layer, "attn_v"), config.kv_width()}},
-                                    config.hidden)),
-      .output =
-          TRY(weights.projection({{block_name(layer, "attn_output"), config.hidden}}, config.q_width())),
-      .heads = config.heads,
-      .kv_heads = config.kv_heads,
-      .head_dim = config.head_dim,
-      .rotary = config.rope.rotary,
-      .scale = config.attention_scale,
-      .interleaved = interleaved,
-  };
+  GqaAttention attention;
+  attention.norm = TRY(load_norm(weights, config, block_name(layer, "attn_norm")));
+  attention.qkv = TRY(weights.projection({{block_name(layer, "attn_q"), config.q_width()},
+                                          {block_name(layer, "attn_k"), config.kv_width()},
+                                          {block_name(layer, "attn_v"), config.kv_width()}},
+                                         config.hidden));
+  attention.output =
+      TRY(weights.projection({{block_name(layer, "attn_output"), config.hidden}}, config.q_width()));
+  attention.heads = config.heads;
+  attention.kv_heads = config.kv_heads;
+  attention.head_dim = config.head_dim;
+  attention.rotary = config.rope.rotary;
+  attention.scale = config.attention_scale;
+  attention.interleaved = interleaved;
+  return attention;
 }
 
 void GqaAttention::forward(Workspace& w, const RowBlock& block, uint32_t layer) const {
@@ -76,13 +78,13 @@ void GqaAttention::forward(Workspace& w, const RowBlock& block, uint32_t layer) 
 }
 
 Result<GatedMlp> GatedMlp::load(WeightLoader& weights, const DecoderConfig& config, uint32_t layer) {
-  return GatedMlp{
-      .norm = TRY(load_norm(weights, config, block_name(layer, "ffn_norm"))),
-      .gate_up = TRY(weights.projection({{block_name(layer, "ffn_gate"), config.feed_forward},
-                                         {block_name(layer, "ffn_up"), config.feed_forward}},
-                                        config.hidden)),
-      .down = TRY(weights.projection({{block_name(layer, "ffn_down"), config.hidden}}, config.feed_forward)),
-  };
+  GatedMlp mlp;
+  mlp.norm = TRY(load_norm(weights, config, block_name(layer, "ffn_norm")));
+  mlp.gate_up = TRY(weights.projection({{block_name(layer, "ffn_gate"), config.feed_forward},
+                                        {block_name(layer, "ffn_up"), config.feed_forward}},
+                                       config.hidden));
+  mlp.down = TRY(weights.projection({{block_name(layer, "ffn_down"), config.hidden}}, config.feed_forward));
+  return mlp;
 }
 
 void GatedMlp::forward(Workspace& w, const RowBlock& block) const {

@@ -16,9 +16,12 @@ class Llama final : public Decoder {
   static Result<std::unique_ptr<Decoder>> load(const LoadContext& context) {
     Ends ends = TRY(load_ends(context));
     std::vector<Layer> layers;
-    for (uint32_t i = 0; i < context.config.layers; ++i)
-      layers.push_back({TRY(GqaAttention::load(context.weights, context.config, i, /*interleaved=*/true)),
-                        TRY(GatedMlp::load(context.weights, context.config, i))});
+    for (uint32_t i = 0; i < context.config.layers; ++i) {
+      Layer layer;
+      layer.attention = TRY(GqaAttention::load(context.weights, context.config, i, /*interleaved=*/true));
+      layer.mlp = TRY(GatedMlp::load(context.weights, context.config, i));
+      layers.push_back(std::move(layer));
+    }
     return std::make_unique<Llama>(context, std::move(ends), std::move(layers));
   }
 
