@@ -125,7 +125,8 @@ TEST(Stream, NoticesClientsThatCloseWhileNothingIsWritten) {
   resetting.reset();
   EXPECT_TRUE(happens([&] { return endless.ended == 2; }));
   EXPECT_EQ(endless.gone, 2);
-  EXPECT_EQ(server->stats().connections, 1u);
+  // A connection goes only after its handler has ended.
+  EXPECT_TRUE(happens([&] { return server->stats().connections == 1; }));
 }
 
 TEST(Stream, NoticesClosingBehindPipelinedRequests) {
