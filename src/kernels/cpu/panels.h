@@ -2,12 +2,16 @@
 // channels, each panel contiguous and 64-byte aligned, so that a lane is a channel and a 64-byte vector is 16
 // channels x 4 consecutive k (the operand of VPDPBUSD).
 //
-//   kBytes       per group of 32 k: 8 vectors of bytes q + 128; then f16 d[16] per group Q8_0 kNibbles     4
-//   vectors, vector j has k 8j..8j+3 in low and 8j+4..8j+7 in high nibbles; then f16 d[16]     Q4_0
-//   kNibblesMin  the same; then f16 d[16], f16 m[16] per group Q4_1 kSixBits     4 vectors of low nibbles as
-//   above, 2 vectors of high bits: vector h has k 16h + 4f .. + 3 in
-//                bit field f; then int8 scale[2][16] per group; then f16 d[16] per 8 groups Q6_K
-//   kF32, kF16, kBF16   per k: 16 values
+// clang-format off
+//   packing            per group of 32 k                                              then, after the last group   files
+//   kBytes             8 vectors of bytes q + 128                                     f16 d[16] per group          Q8_0
+//   kNibbles           4 vectors, vector j has k 8j .. 8j + 3 in low                  f16 d[16] per group          Q4_0
+//                      and 8j + 4 .. 8j + 7 in high nibbles
+//   kNibblesMin        the same                                                       f16 d[16], m[16] per group   Q4_1
+//   kSixBits           4 vectors of low nibbles as above, 2 vectors of high bits:     int8 scale[2][16] per group, Q6_K
+//                      vector h has k 16h + 4f .. 16h + 4f + 3 in bit field f         then f16 d[16] per 8 groups
+//   kF32, kF16, kBF16  16 values per k                                                                             F32, F16, BF16
+// clang-format on
 // Channels past the last are zero (scale 0).
 #pragma once
 
