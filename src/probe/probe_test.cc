@@ -1,4 +1,5 @@
 // What the benchmarks compute from their measurements; that they run at all and hash real output.
+#include <cstring>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -95,9 +96,37 @@ TEST(ReadProbe, ReadsWholeWindowsOfAnySize) {
   EXPECT_STREQ(cache_level(4096, 1), "L2");
 }
 
-TEST(RoofLoops, CountTheirOperations) {
-  for (const kernels::RoofLoop& loop : kernels::roof_loops())
-    EXPECT_EQ(loop.run(10), 10 * loop.run(1)) << loop.name;
+// Every product is 1 * 1: the accumulators hold as many as are claimed.
+TEST(RoofLoops, DoWhatTheyClaim) {
+  size_t loops = 0;
+  for (const char* table : {"avx2", "avx512"})
+    for (const kernels::RoofLoop& loop : kernels::roof_loops(table))
+      for (const uint64_t rounds : {1u, 7u, 500u}) {
+        double sum = 0;
+        const uint64_t operations = loop.run(rounds, &sum);
+        EXPECT_EQ(static_cast<double>(operations), 2 * sum) << loop.name;
+        EXPECT_GE(sum, static_cast<double>(rounds) * 1000) << loop.name;
+        ++loops;
+      }
+  EXPECT_EQ(loops == 0, kernels::roof_loops().empty());
+  EXPECT_TRUE(kernels::roof_loops("ref").empty());
+}
+
+TEST(RoofRead, SeesEveryByte) {
+  std::vector<std::byte> data(2048);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<std::byte>(i * 31);
+  uint64_t expected = 0;
+  for (size_t i = 0; i < data.size(); i += 8) {
+    uint64_t word;
+    std::memcpy(&word, &data[i], sizeof word);
+    expected ^= word;
+  }
+  EXPECT_EQ(kernels::roof_read(data.data(), data.size()), expected);
+  for (std::byte& b : data) {
+    b ^= std::byte{0x40};
+    ASSERT_NE(kernels::roof_read(data.data(), data.size()), expected);
+    b ^= std::byte{0x40};
+  }
 }
 
 TEST(ModelBench, SaysWhatIsWrong) {

@@ -16,7 +16,8 @@ BenchRow measure_loop(TaskPool& pool, WindowTimer& timer, const kernels::RoofLoo
   uint64_t rounds = 1;
   for (Nanos took = 0; took < 2 * kMillisecond; rounds *= 2) {
     const Nanos start = now();
-    loop.run(rounds);
+    double sum;
+    loop.run(rounds, &sum);
     took = now() - start;
   }
   std::vector<Window> windows;
@@ -25,7 +26,10 @@ BenchRow measure_loop(TaskPool& pool, WindowTimer& timer, const kernels::RoofLoo
   while (now() < end || windows.size() < 10)
     windows.push_back(timer.time([&] {
       std::vector<uint64_t> done(static_cast<size_t>(pool.threads()));
-      pool.run(done.size(), [&](size_t task, int) { done[task] = loop.run(rounds); });
+      pool.run(done.size(), [&](size_t task, int) {
+        double sum;
+        done[task] = loop.run(rounds, &sum);
+      });
       operations = 0;
       for (const uint64_t n : done) operations += n;
     }));

@@ -16,7 +16,7 @@ constexpr double kQuietShare = 0.9;
 constexpr uint32_t kFewWindows = 5;
 constexpr int kResamples = 400;
 
-uint64_t scalar_loop(uint64_t rounds) {
+uint64_t scalar_loop(uint64_t rounds, double*) {
   for (uint64_t i = 0; i < rounds * 1000; ++i) asm volatile("" ::: "memory");
   return rounds * 1000;
 }
@@ -34,7 +34,8 @@ WindowTimer::WindowTimer(TaskPool& pool) : pool_(pool) {
   // One thread's millisecond.
   for (Nanos took = 0; took < kMillisecond / 2; rounds_ *= 2) {
     const Nanos start = now();
-    loop_(rounds_);
+    double sum;
+    loop_(rounds_, &sum);
     took = now() - start;
   }
   for (int i = 0; i < 8; ++i) probe();
@@ -44,7 +45,10 @@ double WindowTimer::probe() {
   const Nanos start = now();
   uint64_t operations = 0;
   std::vector<uint64_t> done(static_cast<size_t>(pool_.threads()));
-  pool_.run(done.size(), [&](size_t task, int) { done[task] = loop_(rounds_); });
+  pool_.run(done.size(), [&](size_t task, int) {
+    double sum;
+    done[task] = loop_(rounds_, &sum);
+  });
   for (const uint64_t n : done) operations += n;
   last_end_ = now();
   last_ = static_cast<double>(operations) / to_seconds(last_end_ - start);

@@ -43,7 +43,7 @@ class WindowTimer {
   std::vector<double> quiet_seconds(std::span<const Window> windows, uint32_t& kept) const;
 
   TaskPool& pool_;
-  uint64_t (*loop_)(uint64_t rounds);
+  uint64_t (*loop_)(uint64_t rounds, double* sum);
   uint64_t rounds_ = 1;
   double best_ = 0, last_ = 0;
   Nanos last_end_ = 0;

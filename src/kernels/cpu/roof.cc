@@ -8,20 +8,21 @@
 
 namespace reprise::kernels {
 
-std::vector<RoofLoop> roof_loops() {
+std::vector<RoofLoop> roof_loops(std::string_view table) {
+  using enum RoofKind;
   std::vector<RoofLoop> loops;
-  if (cpu::has_avx512()) {
-    loops.push_back({"int8 dot (AVX-512 VNNI)", "TOPS", cpu::avx512::roof_int8});
+  if (cpu::has_avx512() && (table.empty() || table == "avx512")) {
+    loops.push_back({kInt8, "int8 dot (AVX-512 VNNI)", "TOPS", cpu::avx512::roof_int8});
     if (__builtin_cpu_supports("avx512bf16"))
-      loops.push_back({"bf16 dot (AVX512_BF16)", "TFLOPS", cpu::avx512::roof_bf16});
-    loops.push_back({"fp32 FMA (AVX-512)", "TFLOPS", cpu::avx512::roof_fp32});
-  } else if (cpu::has_avx2()) {
-    loops.push_back({"int8 dot (AVX2)", "TOPS", cpu::avx2::roof_int8});
-    loops.push_back({"fp32 FMA (AVX2)", "TFLOPS", cpu::avx2::roof_fp32});
-  }
-  if (cpu::has_avx512() && cpu::amx::usable()) {
-    loops.push_back({"int8 tile (AMX)", "TOPS", cpu::amx::roof_int8});
-    loops.push_back({"bf16 tile (AMX)", "TFLOPS", cpu::amx::roof_bf16});
+      loops.push_back({kBf16, "bf16 dot (AVX512_BF16)", "TFLOPS", cpu::avx512::roof_bf16});
+    loops.push_back({kFp32, "fp32 FMA (AVX-512)", "TFLOPS", cpu::avx512::roof_fp32});
+    if (cpu::amx::usable()) {
+      loops.push_back({kInt8, "int8 tile (AMX)", "TOPS", cpu::amx::roof_int8});
+      loops.push_back({kBf16, "bf16 tile (AMX)", "TFLOPS", cpu::amx::roof_bf16});
+    }
+  } else if (cpu::has_avx2() && (table.empty() || table == "avx2")) {
+    loops.push_back({kInt8, "int8 dot (AVX2)", "TOPS", cpu::avx2::roof_int8});
+    loops.push_back({kFp32, "fp32 FMA (AVX2)", "TFLOPS", cpu::avx2::roof_fp32});
   }
   return loops;
 }

@@ -95,6 +95,11 @@ struct Avx2 {
     const I centred = _mm256_xor_si256(w, _mm256_set1_epi8(static_cast<char>(0x80)));
     return add_pairs(acc, _mm256_maddubs_epi16(_mm256_abs_epi8(centred), _mm256_sign_epi8(a, centred)));
   }
+  static I bit_xor(I a, I b) { return _mm256_xor_si256(a, b); }
+  template <class T>
+  [[gnu::always_inline]] static void opaque(T& x) {
+    asm volatile("" : "+x"(x));
+  }
   static I times128(I a) { return _mm256_slli_epi32(a, 7); }
   static I add(I a, I b) { return _mm256_add_epi32(a, b); }
   static void quantize32(const float* x, V inverse, int8_t* high, int8_t* low, int32_t sums[2]) {

@@ -81,6 +81,12 @@ struct Avx512 {
   // acc[lane] += sum of four (unsigned weight) * (signed activation): exact.
   static I dot_small(I acc, I w, I a) { return _mm512_dpbusd_epi32(acc, w, a); }  // w <= 63
   static I dot_bytes(I acc, I w, I a) { return _mm512_dpbusd_epi32(acc, w, a); }  // w <= 255
+  static I bit_xor(I a, I b) { return _mm512_xor_si512(a, b); }
+  // From here on the compiler knows nothing of the register's value.
+  template <class T>
+  [[gnu::always_inline]] static void opaque(T& x) {
+    asm volatile("" : "+v"(x));
+  }
   static I times128(I a) { return _mm512_slli_epi32(a, 7); }
   static I add(I a, I b) { return _mm512_add_epi32(a, b); }
   // 32 fp32 values times `inverse`, rounded to 128 high + low; gives the sums of the two halves.
