@@ -6,18 +6,13 @@
 
 #include <gtest/gtest.h>
 
-#include "kernels/cpu/tables.h"
 #include "kernels/table.h"
+#include "kernels/testing/tables.h"
 
 namespace reprise::kernels {
 namespace {
 
-std::vector<const Table*> all_tables() {
-  std::vector<const Table*> tables{&ref_table()};
-  if (cpu::has_avx2()) tables.push_back(&cpu::avx2_table());
-  if (cpu::has_avx512()) tables.push_back(&cpu::avx512_table());
-  return tables;
-}
+using testing::all_tables;
 
 std::vector<float> random_values(size_t n, uint32_t seed, float scale = 1) {
   std::mt19937 random(seed);

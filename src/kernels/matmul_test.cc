@@ -10,20 +10,17 @@
 
 #include "kernels/cpu/tables.h"
 #include "kernels/table.h"
+#include "kernels/testing/tables.h"
 #include "kernels/weight_format.h"
 
 namespace reprise::kernels {
 namespace {
 
+using testing::all_tables;
+using testing::fast_tables;
+
 constexpr WeightType kTypes[] = {WeightType::kF32,  WeightType::kF16,  WeightType::kBF16, WeightType::kQ8_0,
                                  WeightType::kQ4_0, WeightType::kQ4_1, WeightType::kQ6_K};
-
-std::vector<const Table*> fast_tables() {
-  std::vector<const Table*> tables;
-  if (cpu::has_avx2()) tables.push_back(&cpu::avx2_table());
-  if (cpu::has_avx512()) tables.push_back(&cpu::avx512_table());
-  return tables;
-}
 
 // fp16 values of modest size, with a few zeros, negatives and subnormals.
 uint16_t some_half(std::mt19937& random) {
@@ -103,8 +100,8 @@ double magnitude(WeightType type, const std::byte* row, uint32_t k, float w) {
   return 15.0 * std::abs(half_to_float(load_u16(block))) + std::abs(half_to_float(load_u16(block + 2)));
 }
 
-class EveryType : public testing::TestWithParam<WeightType> {};
-INSTANTIATE_TEST_SUITE_P(Matmul, EveryType, testing::ValuesIn(kTypes),
+class EveryType : public ::testing::TestWithParam<WeightType> {};
+INSTANTIATE_TEST_SUITE_P(Matmul, EveryType, ::testing::ValuesIn(kTypes),
                          [](const auto& i) { return name(i.param); });
 
 TEST_P(EveryType, UnpackRowIsExactlyTheFilesValue) {
@@ -113,9 +110,7 @@ TEST_P(EveryType, UnpackRowIsExactlyTheFilesValue) {
   const uint32_t rows = 37, cols = block_elements(type) == 1 ? 41 : 512;
   const auto data = random_matrix(type, rows, cols, 1);
   const MatrixSource source{type, rows, cols, data.data()};
-  auto tables = fast_tables();
-  tables.push_back(&ref_table());
-  for (const Table* t : tables) {
+  for (const Table* t : all_tables()) {
     const Matrix m = t->pack(pool, source);
     EXPECT_GE(m.bytes(), data.size());
     std::vector<float> expected(cols), actual(cols);
@@ -173,9 +168,7 @@ TEST_P(EveryType, ARowIsTheSameBitsAmongAnyOthers) {
   const auto data = random_matrix(type, outs, cols, 3);
   const MatrixSource source{type, outs, cols, data.data()};
   const auto x = random_rows(size_t{most} * cols, 4);
-  auto tables = fast_tables();
-  tables.push_back(&ref_table());
-  for (const Table* t : tables) {
+  for (const Table* t : all_tables()) {
     const auto all = multiply(*t, pool, source, x, most);
     for (const uint32_t rows : {1u, 2u, 3u, 4u, 5u, 7u, 12u, 13u, 16u, 64u, 101u}) {
       for (const uint32_t first : {0u, 17u, most - rows}) {
@@ -198,9 +191,7 @@ TEST_P(EveryType, AddIsTheProductAddedOnce) {
   const auto data = random_matrix(type, outs, cols, 5);
   const MatrixSource source{type, outs, cols, data.data()};
   const auto x = random_rows(size_t{30} * cols, 6);
-  auto tables = fast_tables();
-  tables.push_back(&ref_table());
-  for (const Table* t : tables)
+  for (const Table* t : all_tables())
     for (const uint32_t rows : {1u, 30u}) {
       const auto stored = multiply(*t, pool, source, x, rows);
       const auto added = multiply(*t, pool, source, x, rows, Epilogue::kAdd, 0.75f);
@@ -245,6 +236,33 @@ TEST(Matmul, ZeroAndTinyRowsGiveZeroNotNan) {
   }
 }
 
+// A value that is not finite must reach every result of its row, and no other row.
+TEST_P(EveryType, NonFiniteActivationsGiveNonFiniteResults) {
+  TaskPool pool(2, false);
+  const WeightType type = GetParam();
+  const uint32_t cols = 512, outs = 20, rows = 9;
+  const auto data = random_matrix(type, outs, cols, 9);
+  const MatrixSource source{type, outs, cols, data.data()};
+  const auto clean = random_rows(size_t{rows} * cols, 10);
+  for (const Table* t : all_tables()) {
+    const auto expected = multiply(*t, pool, source, clean, rows);
+    for (const float bad : {std::nanf(""), -std::nanf(""), INFINITY, -INFINITY})
+      for (const uint32_t at : {0u, 5u, 16u, 31u, 300u, cols - 1})
+        for (const uint32_t row : {0u, 7u}) {
+          auto x = clean;
+          x[row * cols + at] = bad;
+          const auto y = multiply(*t, pool, source, x, rows);
+          for (uint32_t i = 0; i < rows * outs; ++i) {
+            if (i / outs == row) {
+              ASSERT_FALSE(std::isfinite(y[i])) << t->name << ": " << bad << " at " << at;
+            } else {
+              ASSERT_EQ(y[i], expected[i]) << t->name << ": row " << i / outs;
+            }
+          }
+        }
+  }
+}
+
 TEST(MatmulDeathTest, WrongShapesAbort) {
   TaskPool pool(1, false);
   const auto data = random_matrix(WeightType::kQ8_0, 16, 64, 8);
@@ -267,7 +285,7 @@ TEST(Select, ByNameOrErrorThatSaysWhatToDo) {
   }
   const auto unknown = select("amx9");
   ASSERT_FALSE(unknown);
-  EXPECT_THAT(unknown.error().message, testing::HasSubstr("use ref, avx2 or avx512"));
+  EXPECT_THAT(unknown.error().message, ::testing::HasSubstr("use ref, avx2 or avx512"));
 }
 
 }  // namespace

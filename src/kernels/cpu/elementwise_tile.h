@@ -80,26 +80,46 @@ struct Elementwise {
     });
   }
 
+  // A group that holds a NaN or an infinity has the scale NaN, and so has every result that it reaches.
   static void quantize_row(const float* x, uint32_t cols, ActivationGroup* groups, uint32_t row) {
     constexpr float kSteps = 127 << kLowBits;
+    constexpr int32_t kInfinity = 0x7f800000;
     for (uint32_t g = 0; g < cols / kGroup; ++g) {
       const float* from = x + size_t{g} * kGroup;
       ActivationGroup& to = groups[g];
-      V top = Isa::zero();
-      for (uint32_t i = 0; i < kGroup; i += kLanes) top = Isa::max(top, Isa::abs(Isa::load(from + i)));
-      const float largest = Isa::max(top);
+      // As integers, magnitudes are ordered as they are as numbers, with infinity and NaN above all others.
+      typename Isa::I top = Isa::broadcast(0);
+      for (uint32_t i = 0; i < kGroup; i += kLanes)
+        top = Isa::max(top, Isa::magnitude(Isa::load_bits(from + i)));
+      const int32_t largest_bits = Isa::max(top);
+      if (largest_bits >= kInfinity) {
+        poison(to, row);
+        continue;
+      }
+      const float largest = __builtin_bit_cast(float, largest_bits);
       // Below 1e-30 the inverse could overflow: such a group is zero for any weight of this world.
       const float inverse = largest > 1e-30f ? kSteps / largest : 0.0f;
       int32_t sums[2];
       Isa::quantize32(from, Isa::set1(inverse), to.high[row], to.low[row], sums);
-      const int32_t sum = sums[0] + sums[1];
       to.scale[row] = largest > 1e-30f ? largest * (1.0f / kSteps) : 0.0f;
-      to.scaled_sum[row] = to.scale[row] * static_cast<float>(sum);
-      to.minus8[row] = -8 * sum;
-      to.minus128[row] = -128 * sum;
-      to.minus32[0][row] = -32 * sums[0];
-      to.minus32[1][row] = -32 * sums[1];
+      put_sums(to, row, sums);
     }
+  }
+
+ private:
+  static void put_sums(ActivationGroup& to, uint32_t row, const int32_t sums[2]) {
+    const int32_t sum = sums[0] + sums[1];
+    to.scaled_sum[row] = to.scale[row] * static_cast<float>(sum);
+    to.minus8[row] = -8 * sum;
+    to.minus128[row] = -128 * sum;
+    to.minus32[0][row] = -32 * sums[0];
+    to.minus32[1][row] = -32 * sums[1];
+  }
+  static void poison(ActivationGroup& to, uint32_t row) {
+    for (uint32_t i = 0; i < kGroup; ++i) to.high[row][i] = to.low[row][i] = 0;
+    to.scale[row] = __builtin_nanf("");
+    constexpr int32_t kNone[2] = {};
+    put_sums(to, row, kNone);
   }
 };
 

@@ -95,6 +95,13 @@ struct Avx2 {
     const I centred = _mm256_xor_si256(w, _mm256_set1_epi8(static_cast<char>(0x80)));
     return add_pairs(acc, _mm256_maddubs_epi16(_mm256_abs_epi8(centred), _mm256_sign_epi8(a, centred)));
   }
+  static I magnitude(I a) { return _mm256_and_si256(a, _mm256_set1_epi32(0x7fffffff)); }
+  static I max(I a, I b) { return _mm256_max_epi32(a, b); }
+  static int32_t max(I a) {
+    __m128i s = _mm_max_epi32(_mm256_castsi256_si128(a), _mm256_extracti128_si256(a, 1));
+    s = _mm_max_epi32(s, _mm_shuffle_epi32(s, 0x4e));
+    return _mm_cvtsi128_si32(_mm_max_epi32(s, _mm_shuffle_epi32(s, 0xb1)));
+  }
   static I bit_xor(I a, I b) { return _mm256_xor_si256(a, b); }
   template <class T>
   [[gnu::always_inline]] static void opaque(T& x) {
