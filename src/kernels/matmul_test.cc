@@ -133,7 +133,8 @@ TEST_P(EveryType, AgreesWithRefWithinActivationRounding) {
                                            {50u, 1u, 70u},
                                            {100u, 2u, 14u},
                                            {8u, 4u, 97u},
-                                           {129u, 9u, 2u}}) {
+                                           {129u, 9u, 2u},
+                                           {20u, 1u, 300u}}) {
     const uint32_t cols = static_cast<uint32_t>(quantised ? block * blocks : blocks * 13);
     const auto data = random_matrix(type, outs, cols, outs);
     const MatrixSource source{type, outs, cols, data.data()};
@@ -266,7 +267,7 @@ TEST_P(EveryType, NonFiniteActivationsGiveNonFiniteResults) {
 TEST(MatmulDeathTest, WrongShapesAbort) {
   TaskPool pool(1, false);
   const auto data = random_matrix(WeightType::kQ8_0, 16, 64, 8);
-  for (const Table* t : fast_tables()) {
+  for (const Table* t : all_tables()) {
     const Matrix w = t->pack(pool, {WeightType::kQ8_0, 16, 64, data.data()});
     Input input;
     std::vector<float> x(96), y(16);

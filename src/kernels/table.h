@@ -3,17 +3,17 @@
 //
 // One table is chosen at start (select()) and used for everything. All tables implement the same contract:
 //   * Activations are fp32, row-major, `ld` floats from row to row. Weights are W[rows = out][cols = in].
-//   * Row invariance: a result row depends only on its own inputs and absolute position, bit for bit, never
-//   on how many
-//     rows are computed together, how a prompt is cut, or how many threads there are. So each output element
-//     has one fixed order of fp32 operations for any row count: matrix-vector and matrix-matrix agree
-//     exactly.
+//   * Row invariance: a result row depends only on its own inputs and absolute position, bit for bit,
+//     never on how many rows are computed together, how a prompt is cut, or how many threads there are. So
+//     each output element has one fixed order of fp32 operations for any row count: matrix-vector and
+//     matrix-matrix agree exactly.
 //   * `ref` computes in fp32 from dequantised weights with fp32 KV: the oracle. Fast tables may quantise
-//   activations to
-//     integers per group of 32 and keep KV in bf16.
-//   * Functions parallelise over the given pool and return when done; they allocate nothing (scratch is in
-//   the arguments).
-//   * Pointers need no alignment unless stated. Shapes are the caller's promise: broken ones abort.
+//     activations to integers per group of 32 and keep KV in bf16.
+//   * A NaN or an infinity in a row of activations makes all results of that row NaN or infinite.
+//   * Functions parallelise over the given pool and return when done. They need no memory but the scratch
+//     in their arguments, which grows to the largest shape seen (`ref` keeps a row a thread besides).
+//   * Pointers need no alignment unless stated. How long their arrays are is the caller's promise; shapes,
+//     types, layers and page counts that do not fit together abort.
 #pragma once
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 // (position-major), so keys and values are unpacked once for all of them. The keys of a tile are cut at
 // absolute multiples of 512 into parts. A tile that is a small share of the whole call is one task that
 // computes its parts in order and merges each into the result; a large one (a decode at depth) becomes one
-// task a part, and the caller's second loop merges them in the same order. Either way the arithmetic is: part
+// task a part, and a second loop merges them in the same order. Either way the arithmetic is: part
 // 0, then merge part 1, 2, ..., then divide.
 #include <algorithm>
 #include <cstring>
@@ -10,11 +10,14 @@
 #include "base/check.h"
 #include "kernels/cpu/drivers.h"
 #include "kernels/cpu/kv_pages.h"
+#include "kernels/slices.h"
 
 namespace reprise::kernels::cpu {
 
 namespace {
 constexpr uint32_t kTileRows = 48;
+constexpr size_t kSerialMerge =
+    16 << 10;  // floats of parts; merging fewer takes less than another loop costs
 
 struct Tile {
   uint32_t slice, kv_head;
@@ -179,9 +182,7 @@ void attention(const MicroKernels& isa, TaskPool& pool, const AttentionArgs& a) 
     call.store(t, result);
   });
 
-  // Cut tiles are few rows by construction: merging them takes a microsecond or two, less than another loop.
-  for (uint32_t index = 0; index < task_count; ++index) {
-    if (task_list[index].part != 0) continue;
+  const auto merge = [&](size_t index, int) {
     const Tile& t = tile_list[task_list[index].tile];
     const uint32_t rows = call.rows(t);
     const auto part = [&](uint32_t n) {
@@ -189,6 +190,14 @@ void attention(const MicroKernels& isa, TaskPool& pool, const AttentionArgs& a) 
     };
     for (uint32_t n = 1; n < t.parts; ++n) call.merge(t, n, part(0), part(n));
     call.store(t, part(0));
+  };
+  uint32_t cut = 0;  // the tasks are done: their list becomes that of the tiles that were cut
+  for (uint32_t index = 0; index < task_count; ++index)
+    if (task_list[index].part == 0) task_list[cut++] = task_list[index];
+  if (used_floats > kSerialMerge) {
+    pool.run(cut, merge);
+  } else {
+    for (uint32_t index = 0; index < cut; ++index) merge(index, 0);
   }
 }
 

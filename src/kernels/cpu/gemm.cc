@@ -81,7 +81,8 @@ void products(const MicroKernels& isa, TaskPool& pool, const Input& input, std::
     t.channels = std::min(p.w->rows - channel, plan.run * kPanel);
     t.rows = std::min(input.rows - row, kTaskRows);
     // Rows start at a multiple of kTaskRows, hence of kActRows.
-    t.quant = input.quantized.as<ActivationGroup>() + size_t{row / kActRows} * (input.cols / kGroup);
+    if (input.cols % kGroup == 0)
+      t.quant = input.quantized.as<ActivationGroup>() + size_t{row / kActRows} * (input.cols / kGroup);
     t.x = input.x + row * input.ld;
     t.x_ld = input.ld;
     t.y = p.y + row * p.ldy + channel;

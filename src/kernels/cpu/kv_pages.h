@@ -20,6 +20,4 @@ inline KvHead kv_head(const KvShape& shape, uint32_t layer, uint32_t head, std::
   return {pages, shape.page_tokens, at, at + half, size_t{kKvTile} * dim * 2, dim};
 }
 
-void check_slices(const KvShape& shape, uint32_t layer, std::span<const Slice> slices);
-
 }  // namespace reprise::kernels::cpu

@@ -5,9 +5,9 @@
 #include <bit>
 #include <cstring>
 
-#include "base/check.h"
 #include "kernels/cpu/drivers.h"
 #include "kernels/cpu/kv_pages.h"
+#include "kernels/slices.h"
 
 namespace reprise::kernels::cpu {
 
@@ -34,15 +34,6 @@ void write_token(const KvHead& head, uint32_t head_dim, uint32_t position, const
   }
 }
 }  // namespace
-
-void check_slices(const KvShape& s, uint32_t layer, std::span<const Slice> slices) {
-  CHECK(s.page_tokens % kKvTile == 0 && s.page_tokens > 0 && kKvSplit % s.page_tokens == 0,
-        "pages of {} tokens", s.page_tokens);
-  CHECK(layer < s.layers, "layer {} of {}", layer, s.layers);
-  for (const Slice& slice : slices)
-    CHECK((size_t{slice.position} + slice.rows + s.page_tokens - 1) / s.page_tokens <= slice.pages.size(),
-          "{} rows at {} need more than {} pages", slice.rows, slice.position, slice.pages.size());
-}
 
 size_t kv_page_bytes(const KvShape& s) {
   return size_t{s.layers} * s.kv_heads * 2 * s.page_tokens * padded_dim(s) * sizeof(uint16_t);

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "kernels/ref/dot.h"
 #include "kernels/ref/ref.h"
+#include "kernels/slices.h"
 
 namespace reprise::kernels::ref {
 
@@ -29,6 +30,7 @@ size_t kv_page_bytes(const KvShape& s) {
 
 void kv_write(TaskPool&, const KvShape& s, uint32_t layer, std::span<const Slice> slices, const float* k,
               const float* v, size_t ld) {
+  check_slices(s, layer, slices);
   for (const Slice& slice : slices)
     for (uint32_t i = 0; i < slice.rows; ++i)
       for (uint32_t h = 0; h < s.kv_heads; ++h) {
@@ -41,7 +43,8 @@ void kv_write(TaskPool&, const KvShape& s, uint32_t layer, std::span<const Slice
 
 void attention(TaskPool& pool, const AttentionArgs& a) {
   const KvShape& s = *a.shape;
-  CHECK(a.heads % s.kv_heads == 0, "{} heads over {} kv heads", a.heads, s.kv_heads);
+  CHECK(s.kv_heads > 0 && a.heads % s.kv_heads == 0, "{} heads over {} kv heads", a.heads, s.kv_heads);
+  check_slices(s, a.layer, a.slices);
   const uint32_t group = a.heads / s.kv_heads, dim = s.head_dim;
   for (const Slice& slice : a.slices)
     pool.run(size_t{slice.rows} * a.heads, [&](size_t task, int) {
