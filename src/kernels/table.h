@@ -9,7 +9,6 @@
 //     matrix-matrix agree exactly.
 //   * `ref` computes in fp32 from dequantised weights with fp32 KV: the oracle. Fast tables may quantise
 //     activations to integers per group of 32 and keep KV in bf16.
-//   * A NaN or an infinity in a row of activations makes all results of that row NaN or infinite.
 //   * Functions parallelise over the given pool and return when done. They need no memory but the scratch
 //     in their arguments, which grows to the largest shape seen (`ref` keeps a row a thread besides).
 //   * Pointers need no alignment unless stated. How long their arrays are is the caller's promise; shapes,
@@ -107,6 +106,7 @@ struct Table {
   void (*prepare)(TaskPool& pool, const float* x, uint32_t rows, uint32_t cols, size_t ld, Input& input);
   // y[r][n] (+)= sum_k x[r][k] * W[n][k] for all rows of input and all products, in one parallel loop: give
   // matrices that read the same input (q, k, v; gate, up) together. The outputs must not overlap.
+  // A NaN or an infinity in a row of x makes all of that row's results NaN or infinite.
   void (*products)(TaskPool& pool, const Input& input, std::span<const Product> products, Epilogue epilogue);
   void matmul(TaskPool& pool, const Input& input, const Matrix& w, float* y, size_t ldy,
               Epilogue epilogue) const {
