@@ -52,7 +52,8 @@ TEST(TaskPool, ManyShortLoopsWithPauses) {
   std::atomic<size_t> sum = 0;
   for (int loop = 0; loop < 2000; ++loop) {
     pool.run(7, [&](size_t task, int) { sum += task; });
-    if (loop % 500 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // let helpers fall asleep
+    if (loop % 500 == 0)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));  // let helpers fall asleep
   }
   EXPECT_EQ(sum, 2000u * 21);
 }

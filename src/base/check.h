@@ -1,5 +1,5 @@
-// CHECK(condition, "format", args...): a broken invariant prints where and why, and aborts. It stays on in release
-// builds; DCHECK is for conditions too costly there and compiles to nothing when NDEBUG is defined.
+// CHECK(condition, "format", args...): a broken invariant prints where and why, and aborts. It stays on in
+// release builds; DCHECK is for conditions too costly there and compiles to nothing when NDEBUG is defined.
 #pragma once
 
 #include <source_location>
@@ -12,10 +12,10 @@ namespace reprise {
                                std::source_location where = std::source_location::current());
 }  // namespace reprise
 
-#define CHECK(condition, ...)                                                     \
-  do {                                                                            \
-    if (!(condition)) [[unlikely]]                                                \
-      ::reprise::check_failed(#condition, ::fmt::format("" __VA_ARGS__));         \
+#define CHECK(condition, ...)                                             \
+  do {                                                                    \
+    if (!(condition)) [[unlikely]]                                        \
+      ::reprise::check_failed(#condition, ::fmt::format("" __VA_ARGS__)); \
   } while (false)
 
 #ifdef NDEBUG

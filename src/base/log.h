@@ -1,5 +1,6 @@
-// The process log: one line an event, on standard error, through spdlog. Use it for what an operator acts on or
-// needs later (start-up facts, one line a request at debug level, failures), never inside kernels or the step loop.
+// The process log: one line an event, on standard error, through spdlog. Use it for what an operator acts on
+// or needs later (start-up facts, one line a request at debug level, failures), never inside kernels or the
+// step loop.
 #pragma once
 
 #include <spdlog/spdlog.h>

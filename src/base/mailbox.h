@@ -1,4 +1,5 @@
-// A bounded queue between threads: any number of producers, one consumer. Used for worker -> engine hand-over.
+// A bounded queue between threads: any number of producers, one consumer. Used for worker -> engine
+// hand-over.
 #pragma once
 
 #include <chrono>

@@ -14,8 +14,8 @@ namespace reprise {
 Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0)
-    return fail(errno == ENOENT ? ErrorKind::kNotFound : ErrorKind::kInvalid, "cannot open {}: {}", path.string(),
-                std::strerror(errno));
+    return fail(errno == ENOENT ? ErrorKind::kNotFound : ErrorKind::kInvalid, "cannot open {}: {}",
+                path.string(), std::strerror(errno));
   struct stat info {};
   if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd);

@@ -1,5 +1,6 @@
-// Errors as values. A function that can fail because of its caller's input returns Result<T>; a broken invariant
-// aborts (base/check.h). No exception crosses a module: code that calls a throwing library catches at the call.
+// Errors as values. A function that can fail because of its caller's input returns Result<T>; a broken
+// invariant aborts (base/check.h). No exception crosses a module: code that calls a throwing library catches
+// at the call.
 #pragma once
 
 #include <expected>
@@ -49,11 +50,11 @@ std::unexpected<Error> invalid_param(std::string param, fmt::format_string<Args.
 
 // TRY(expr): the value of a Result, or return its error from the enclosing function.
 // A statement expression (GCC and clang): usable as `auto x = TRY(f());` and `TRY(g());`.
-#define TRY(...)                                                                      \
-  ({                                                                                  \
-    auto try_result_ = (__VA_ARGS__);                                                 \
-    if (!try_result_) return std::unexpected(std::move(try_result_).error());         \
-    ::reprise::detail::unwrap(std::move(try_result_));                                \
+#define TRY(...)                                                              \
+  ({                                                                          \
+    auto try_result_ = (__VA_ARGS__);                                         \
+    if (!try_result_) return std::unexpected(std::move(try_result_).error()); \
+    ::reprise::detail::unwrap(std::move(try_result_));                        \
   })
 
 namespace reprise::detail {

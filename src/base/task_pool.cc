@@ -1,10 +1,11 @@
-// Design: one generation counter announces a loop; a helper that sees a new generation enters through `inside`, claims
-// tasks from `next` until none is left, and leaves. run() works too, then closes the door and waits for those inside:
-// a loop's closure never outlives its call, and a helper that the system did not schedule in time is not waited for.
-// Spin first (loops follow each other within microseconds), then futex-wait.
+// Design: one generation counter announces a loop; a helper that sees a new generation enters through
+// `inside`, claims tasks from `next` until none is left, and leaves. run() works too, then closes the door
+// and waits for those inside: a loop's closure never outlives its call, and a helper that the system did not
+// schedule in time is not waited for. Spin first (loops follow each other within microseconds), then
+// futex-wait.
 //
-// Invariant: the loop's fields are written only while the door is closed and nobody is inside. A helper that comes
-// late finds the door closed, or enters the next loop, which is as good.
+// Invariant: the loop's fields are written only while the door is closed and nobody is inside. A helper that
+// comes late finds the door closed, or enters the next loop, which is as good.
 #include "base/task_pool.h"
 
 #include <atomic>
@@ -83,13 +84,15 @@ struct TaskPool::State {
   std::vector<std::thread> helpers;
 
   void work(int worker) {
-    for (size_t task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;) invoke(context, task, worker);
+    for (size_t task; (task = next.fetch_add(1, std::memory_order_relaxed)) < tasks;)
+      invoke(context, task, worker);
   }
 
   bool enter() {
     uint32_t count = inside.load(std::memory_order_relaxed);
     while (!(count & kClosed))
-      if (inside.compare_exchange_weak(count, count + 1, std::memory_order_acquire, std::memory_order_relaxed))
+      if (inside.compare_exchange_weak(count, count + 1, std::memory_order_acquire,
+                                       std::memory_order_relaxed))
         return true;
     return false;
   }

@@ -1,9 +1,10 @@
 // The compute pool: a fixed set of pinned threads that run one parallel loop at a time.
 //
-// The calling thread takes part as worker 0, so a pool of n uses n - 1 threads of its own. Tasks are claimed one by
-// one from a shared counter, hence a preempted thread never holds back more than the task it is in; one that is not even
-// running when a loop comes and goes is not waited for. Between loops the threads spin for at most 20 microseconds and then sleep, because workers and sockets share the cores.
-// Method: self-scheduling loop (Kruskal and Weiss, "Allocating independent subtasks on parallel processors", 1985).
+// The calling thread takes part as worker 0, so a pool of n uses n - 1 threads of its own. Tasks are claimed
+// one by one from a shared counter, hence a preempted thread never holds back more than the task it is in;
+// one that is not even running when a loop comes and goes is not waited for. Between loops the threads spin
+// for at most 20 microseconds and then sleep, because workers and sockets share the cores. Method:
+// self-scheduling loop (Kruskal and Weiss, "Allocating independent subtasks on parallel processors", 1985).
 #pragma once
 
 #include <cstddef>
@@ -14,8 +15,8 @@ namespace reprise {
 
 class TaskPool {
  public:
-  // threads >= 1, the caller included. `pin` binds worker i to the i-th CPU this process may run on; worker 0 (the
-  // caller) is bound when it first calls run(); a later, different caller likewise.
+  // threads >= 1, the caller included. `pin` binds worker i to the i-th CPU this process may run on; worker 0
+  // (the caller) is bound when it first calls run(); a later, different caller likewise.
   explicit TaskPool(int threads, bool pin = true);
   ~TaskPool();
   TaskPool(const TaskPool&) = delete;
@@ -23,13 +24,15 @@ class TaskPool {
 
   int threads() const;
 
-  // Calls f(task, worker) once for every task in [0, tasks), worker in [0, threads()), and returns when all are
-  // done; their writes are visible to the caller. Tasks may run in any order. Not reentrant; one caller at a time.
+  // Calls f(task, worker) once for every task in [0, tasks), worker in [0, threads()), and returns when all
+  // are done; their writes are visible to the caller. Tasks may run in any order. Not reentrant; one caller
+  // at a time.
   template <typename F>
   void run(size_t tasks, F&& f) {
     using Fn = std::remove_reference_t<F>;
-    run_erased(tasks, [](void* context, size_t task, int worker) { (*static_cast<Fn*>(context))(task, worker); },
-               const_cast<std::remove_const_t<Fn>*>(&f));
+    run_erased(
+        tasks, [](void* context, size_t task, int worker) { (*static_cast<Fn*>(context))(task, worker); },
+        const_cast<std::remove_const_t<Fn>*>(&f));
   }
 
  private:

@@ -1,5 +1,5 @@
-// One engine step's work and its outcome. Prefill chunk, decode and (later) speculative verification are one case
-// with different widths: an item is (sequence, token range, layer range, what is wanted).
+// One engine step's work and its outcome. Prefill chunk, decode and (later) speculative verification are one
+// case with different widths: an item is (sequence, token range, layer range, what is wanted).
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ struct BatchItem {
   RequestId sequence = 0;
   // All tokens of the sequence so far: prompt, then output. Valid until the step is committed.
   TokenSpan tokens;
-  uint32_t prompt_size = 0;    // tokens[0, prompt_size) is the prompt
+  uint32_t prompt_size = 0;     // tokens[0, prompt_size) is the prompt
   uint32_t begin = 0, end = 0;  // positions computed in this step: tokens[begin, end), end <= tokens.size()
-  uint32_t layer_begin = 0, layer_end = 0;  // of the model's layers; a chunk that stops before the last layer is
-                                            // continued by a later item with the same [begin, end)
-  PageTables pages;  // covers [0, end)
+  uint32_t layer_begin = 0, layer_end = 0;  // of the model's layers; a chunk that stops before the last layer
+                                            // is continued by a later item with the same [begin, end)
+  PageTables pages;                         // covers [0, end)
   bool sample = false;  // with the last layer: draw the token that follows position end - 1
   const SamplingParams* sampling = nullptr;  // set when sample is
-  TokenSpan banned;  // ids that must not be drawn (stop tokens before min_tokens)
+  TokenSpan banned;                          // ids that must not be drawn (stop tokens before min_tokens)
 };
 
 struct PageCopy {
@@ -42,8 +42,8 @@ struct Batch {
 };
 
 struct StepResult {
-  // One per item: the sampled tokens (empty when nothing was to be sampled). Error: only that sequence fails (a row
-  // of logits that is not finite, say).
+  // One per item: the sampled tokens (empty when nothing was to be sampled). Error: only that sequence fails
+  // (a row of logits that is not finite, say).
   std::vector<Result<std::vector<SampledToken>>> items;
   Nanos elapsed = 0;  // launch to done: the scheduler's cost model learns from it
 };

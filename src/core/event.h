@@ -1,5 +1,5 @@
-// What the engine tells a request's owner, in this order: Started once, Tokens any number of times, Finished exactly
-// once and last (an early failure or cancellation may come without Started).
+// What the engine tells a request's owner, in this order: Started once, Tokens any number of times, Finished
+// exactly once and last (an early failure or cancellation may come without Started).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct TokenLogprob {
 
 struct SampledToken {
   TokenId token;
-  float logprob = 0.0f;             // meaningful when logprobs were asked for
-  std::vector<TokenLogprob> top;    // likeliest first, at most SamplingParams::logprobs
+  float logprob = 0.0f;           // meaningful when logprobs were asked for
+  std::vector<TokenLogprob> top;  // likeliest first, at most SamplingParams::logprobs
 };
 
 enum class FinishReason {
@@ -38,14 +38,14 @@ struct Tokens {
 };
 struct Finished {
   FinishReason reason = FinishReason::kStop;
-  Error error;                  // when reason is kError
+  Error error;  // when reason is kError
   uint32_t prompt_tokens = 0;
   uint32_t cached_tokens = 0;
-  uint32_t output_tokens = 0;   // a stop token that ended the generation is counted, though not emitted
+  uint32_t output_tokens = 0;  // a stop token that ended the generation is counted, though not emitted
   uint32_t preemptions = 0;
-  Nanos queued = 0;             // submit -> first scheduled
-  Nanos prefill = 0;            // first scheduled -> first token
-  Nanos decode = 0;             // first token -> finish
+  Nanos queued = 0;   // submit -> first scheduled
+  Nanos prefill = 0;  // first scheduled -> first token
+  Nanos decode = 0;   // first token -> finish
 };
 
 using Event = std::variant<Started, Tokens, Finished>;

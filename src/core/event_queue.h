@@ -1,6 +1,6 @@
 // The bounded queue from the engine to one request's owner. One producer (the engine thread), one consumer.
-// A full queue tells the scheduler not to run the sequence until the reader has caught up; Finished is accepted even
-// then, so every request ends.
+// A full queue tells the scheduler not to run the sequence until the reader has caught up; Finished is
+// accepted even then, so every request ends.
 #pragma once
 
 #include <deque>
@@ -16,8 +16,9 @@ namespace reprise {
 
 class EventQueue {
  public:
-  // capacity >= 1. `on_space` is called on the consumer's thread each time the queue, having been full, is down to half
-  // its capacity: once after every push that filled it. It must not block or call into this queue.
+  // capacity >= 1. `on_space` is called on the consumer's thread each time the queue, having been full, is
+  // down to half its capacity: once after every push that filled it. It must not block or call into this
+  // queue.
   explicit EventQueue(size_t capacity = 256, std::move_only_function<void()> on_space = nullptr)
       : capacity_(capacity), on_space_(std::move(on_space)) {}
 
@@ -54,8 +55,9 @@ class EventQueue {
     if (space && on_space_) on_space_();
     return event;
   }
-  // Calls `wake` once: now, on this thread, when an event is waiting, else on the engine thread at the next push. It
-  // must only post work elsewhere (it must not block or call into this queue). Replaces an earlier waker, uncalled.
+  // Calls `wake` once: now, on this thread, when an event is waiting, else on the engine thread at the next
+  // push. It must only post work elsewhere (it must not block or call into this queue). Replaces an earlier
+  // waker, uncalled.
   void on_ready(std::move_only_function<void()> wake) {
     {
       std::lock_guard lock(mutex_);

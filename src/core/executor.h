@@ -1,5 +1,5 @@
-// Computes batches. Called by the engine thread only. Launch and wait are apart so that a device can run ahead of the
-// host by one step; tickets are waited for in order.
+// Computes batches. Called by the engine thread only. Launch and wait are apart so that a device can run
+// ahead of the host by one step; tickets are waited for in order.
 #pragma once
 
 #include <cstdint>

@@ -13,10 +13,11 @@ namespace reprise {
 struct Generation {
   std::vector<TokenId> prompt;  // at least one token
   SamplingParams sampling;
-  uint32_t max_tokens = 0;  // > 0; prompt + max_tokens <= the model's context length
-  uint32_t min_tokens = 0;  // stop tokens are not sampled before this many
+  uint32_t max_tokens = 0;           // > 0; prompt + max_tokens <= the model's context length
+  uint32_t min_tokens = 0;           // stop tokens are not sampled before this many
   std::vector<TokenId> stop_tokens;  // ending ids; empty = ignore_eos. A stop token is not emitted.
-  uint64_t session = 0;  // requests of one session share it: fairness is between sessions. 0 = a session of its own
+  uint64_t session =
+      0;  // requests of one session share it: fairness is between sessions. 0 = a session of its own
   std::string cache_salt;  // requests with different salts never share cached prefixes
 };
 

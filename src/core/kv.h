@@ -1,5 +1,5 @@
-// The shape of a model's KV memory. A page holds `page_tokens` consecutive positions of one sequence, for one group.
-// A page is an id; the bytes behind it belong to the executor (one buffer per group and rank).
+// The shape of a model's KV memory. A page holds `page_tokens` consecutive positions of one sequence, for one
+// group. A page is an id; the bytes behind it belong to the executor (one buffer per group and rank).
 #pragma once
 
 #include <array>
@@ -11,7 +11,8 @@
 namespace reprise {
 
 using PageId = uint32_t;
-inline constexpr PageId kNoPage = ~PageId{0};  // a table entry without a page: outside the window, not checkpointed
+inline constexpr PageId kNoPage =
+    ~PageId{0};  // a table entry without a page: outside the window, not checkpointed
 
 enum class KvKind : uint8_t {
   kFull,    // every earlier position is needed
@@ -22,8 +23,8 @@ enum class KvKind : uint8_t {
 
 struct KvGroup {
   KvKind kind = KvKind::kFull;
-  uint32_t window = 0;     // tokens, for kWindow
-  size_t page_bytes = 0;   // all layers of the group
+  uint32_t window = 0;    // tokens, for kWindow
+  size_t page_bytes = 0;  // all layers of the group
 };
 
 inline constexpr size_t kMaxKvGroups = 4;
@@ -34,9 +35,10 @@ struct KvSpec {
 };
 
 // A sequence's page tables, one per group: entry i covers positions [i * page_tokens, (i + 1) * page_tokens).
-// kFull: every entry has a page. kWindow: those that hold any of the last `window` positions. kDraft: all or none (an
-// empty table: no drafting). kState: a step over [begin, end) reads the state at `begin` from entry (begin - 1) /
-// page_tokens and leaves the state at `end` in entry (end - 1) / page_tokens; other entries may have no page.
+// kFull: every entry has a page. kWindow: those that hold any of the last `window` positions. kDraft: all or
+// none (an empty table: no drafting). kState: a step over [begin, end) reads the state at `begin` from entry
+// (begin - 1) / page_tokens and leaves the state at `end` in entry (end - 1) / page_tokens; other entries may
+// have no page.
 using PageTables = std::array<std::span<const PageId>, kMaxKvGroups>;
 
 }  // namespace reprise

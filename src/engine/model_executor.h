@@ -1,7 +1,8 @@
 // The Executor over a Model on this machine's cores: turns a batch into forward passes and sampled tokens.
 //
 // Owns the KV memory (reserved at start; the system gives zeroed pages as they are first touched) and, for
-// chunks that have not passed all layers yet, their rows between two steps. launch() only notes the batch; wait() computes it, on the calling thread and the pool.
+// chunks that have not passed all layers yet, their rows between two steps. launch() only notes the batch;
+// wait() computes it, on the calling thread and the pool.
 #pragma once
 
 #include <cstdint>

@@ -27,8 +27,8 @@ void Norm::prepare(Workspace& w, const float* x, uint32_t rows) const {
   w.table->prepare(*w.pool, normed, rows, cols, cols, w.input);
 }
 
-// Members one by one: TRY twice in one braced initialiser leaks, since GCC never destroys what the first made when the
-// second returns early.
+// Members one by one: TRY twice in one braced initialiser leaks, since GCC never destroys what the first made
+// when the second returns early.
 Result<GqaAttention> GqaAttention::load(WeightLoader& weights, const DecoderConfig& config, uint32_t layer,
                                         bool interleaved) {
   GqaAttention attention;

@@ -53,7 +53,7 @@ class Model {
   virtual uint32_t vocabulary_size() const = 0;
   virtual uint32_t hidden_size() const = 0;  // floats of a row of Activations::hidden
   virtual KvSpec kv_spec() const = 0;
-  virtual size_t weight_bytes() const = 0;  // resident
+  virtual size_t weight_bytes() const = 0;             // resident
   virtual TokenCost token_cost() const { return {}; }  // zeros: not known
   // Runs the layers, reading and writing `activations` (resized when layer_begin is 0) and the pages.
   virtual void forward(const ForwardBatch& batch, Activations& activations) = 0;

@@ -1,4 +1,5 @@
-// A model's chat template: messages and tools in, prompt text out. Immutable; render() may be called from any thread.
+// A model's chat template: messages and tools in, prompt text out. Immutable; render() may be called from any
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +14,13 @@
 namespace reprise {
 
 struct ChatInput {
-  boost::json::array messages;  // as templates see them: role, content (string, null or parts), tool_calls, reasoning_content, ...
+  boost::json::array messages;  // as templates see them: role, content (string, null or parts), tool_calls,
+                                // reasoning_content, ...
   boost::json::array tools;     // OpenAI tool objects; empty = the template sees no tools
   bool add_generation_prompt = true;
-  boost::json::object extra;    // further top-level variables (chat_template_kwargs); they win over the ones above
-  int64_t now = 0;              // seconds since 1970 UTC, for strftime_now
+  boost::json::object
+      extra;        // further top-level variables (chat_template_kwargs); they win over the ones above
+  int64_t now = 0;  // seconds since 1970 UTC, for strftime_now
 };
 
 class ChatTemplate {
@@ -28,8 +31,8 @@ class ChatTemplate {
   ChatTemplate& operator=(ChatTemplate&&) noexcept;
   ~ChatTemplate();
 
-  // Errors: kInvalid with the message of raise_exception or the template's own error (line, column); kTooLarge when a budget
-  // (instructions, loops, output) is exhausted.
+  // Errors: kInvalid with the message of raise_exception or the template's own error (line, column);
+  // kTooLarge when a budget (instructions, loops, output) is exhausted.
   Result<std::string> render(const ChatInput& input) const;
 
  private:

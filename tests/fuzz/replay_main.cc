@@ -1,4 +1,5 @@
-// Runs a fuzz target over every file of a folder: the release build's check that the kept corpus still passes.
+// Runs a fuzz target over every file of a folder: the release build's check that the kept corpus still
+// passes.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

@@ -32,7 +32,7 @@ TokenId arg_max(std::span<const float> row);
 // The two must not overlap. max >= every element, 0 < scale < infinity (may be huge: the maximum's weight is
 // still 1).
 double exp_weights(std::span<const float> row, float max, float scale, float* weights);
-double sum(std::span<const float> weights);  // of elements in [0, 1]
+double sum(std::span<const float> weights);                        // of elements in [0, 1]
 double sum_at_least(std::span<const float> weights, float least);  // of those >= least
 // The same sum without storing: sum of exp(row[i] - max).
 double exp_sum(std::span<const float> row, float max);
