@@ -157,12 +157,17 @@ class GgufParser {
   }
 
  private:
+  // In a large or sparse file a false count passes the check against the file's size; no real file comes near
+  // these, and a false one below them costs no memory before its elements are there.
+  static constexpr uint64_t kMostEntries = 1 << 20, kMostTensors = 1 << 20, kMostStrings = 1 << 24;
+  static size_t believed(uint64_t count) { return static_cast<size_t>(std::min<uint64_t>(count, 1 << 16)); }
+
   Result<void> read_metadata(uint64_t entries) {
     constexpr uint64_t kSmallestEntry = 8 + 1 + 4 + 1;  // key length, key, type, value
-    if (entries > cursor_.remaining() / kSmallestEntry)
-      return invalid("the header announces {} metadata keys, more than the file can hold", entries);
-    file_.key_order_.reserve(entries);
-    file_.values_.reserve(entries);
+    if (entries > std::min(kMostEntries, cursor_.remaining() / kSmallestEntry))
+      return invalid("the header announces {} metadata keys, more than a file can hold", entries);
+    file_.key_order_.reserve(believed(entries));
+    file_.values_.reserve(believed(entries));
     for (uint64_t i = 0; i < entries; ++i) {
       auto key = cursor_.string();
       if (!key) return truncated(fmt::format("metadata key {} of {}", i + 1, entries));
@@ -212,14 +217,14 @@ class GgufParser {
     array.element = *type;
     array.count = *count;
     const uint64_t smallest = *type == kString ? 8 : kValueTypes[*type].bytes;
-    if (*count > cursor_.remaining() / smallest)
-      return invalid_param(std::string(key), "key {} announces {} elements, more than the file can hold",
+    if (*count > std::min(*type == kString ? kMostStrings : ~uint64_t{0}, cursor_.remaining() / smallest))
+      return invalid_param(std::string(key), "key {} announces {} elements, more than a file can hold",
                            printable(key), *count);
     if (*type != kString) {
       array.raw = *cursor_.take(*count * smallest);
       return array;
     }
-    array.strings.reserve(*count);
+    array.strings.reserve(believed(*count));
     for (uint64_t i = 0; i < *count; ++i) {
       auto text = cursor_.string();
       if (!text) return truncated(fmt::format("element {} of key {}", i, printable(key)));
@@ -230,13 +235,14 @@ class GgufParser {
 
   Result<void> read_tensors(uint64_t count) {
     constexpr uint64_t kSmallestTensor = 8 + 1 + 4 + 8 + 4 + 8;  // name, dimensions, one size, type, offset
-    if (count > cursor_.remaining() / kSmallestTensor)
-      return invalid("the header announces {} tensors, more than the file can hold", count);
-    std::vector<uint64_t> offsets(count);
-    file_.tensors_.reserve(count);
-    file_.tensor_index_.reserve(count);
+    if (count > std::min(kMostTensors, cursor_.remaining() / kSmallestTensor))
+      return invalid("the header announces {} tensors, more than a file can hold", count);
+    std::vector<uint64_t> offsets;
+    offsets.reserve(believed(count));
+    file_.tensors_.reserve(believed(count));
+    file_.tensor_index_.reserve(believed(count));
     for (uint64_t i = 0; i < count; ++i) {
-      GgufTensor tensor = TRY(read_tensor(i, count, offsets[i]));
+      GgufTensor tensor = TRY(read_tensor(i, count, offsets.emplace_back()));
       if (!file_.tensor_index_.emplace(tensor.name, i).second)
         return invalid_param(std::string(tensor.name), "tensor {} occurs twice", printable(tensor.name));
       file_.tensors_.push_back(tensor);

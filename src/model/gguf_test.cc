@@ -1,10 +1,13 @@
 #include "model/gguf.h"
 
 #include <cstring>
+#include <fstream>
 #include <functional>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "model/testing/gguf_writer.h"
 
@@ -141,7 +144,7 @@ TEST(Gguf, AbsurdCountsAreRefusedBeforeMemoryIsAsked) {
     b.number<uint32_t>(0x46554747).number<uint32_t>(3);
     for (int i : {0, 1}) b.number<uint64_t>(i == field ? uint64_t{1} << 60 : 0);
     b.raw(zeros(100));
-    EXPECT_THAT(error_of(b.data()), HasSubstr("more than the file can hold"));
+    EXPECT_THAT(error_of(b.data()), HasSubstr("more than a file can hold"));
   }
   Bytes array;
   array.number<uint32_t>(0x46554747).number<uint32_t>(3).number<uint64_t>(0).number<uint64_t>(1).string("k");
@@ -151,6 +154,34 @@ TEST(Gguf, AbsurdCountsAreRefusedBeforeMemoryIsAsked) {
   text.number<uint32_t>(0x46554747).number<uint32_t>(3).number<uint64_t>(0).number<uint64_t>(1).string("k");
   text.number<uint32_t>(8).number<uint64_t>(~uint64_t{0}).raw(zeros(64));
   EXPECT_THAT(error_of(text.data()), HasSubstr("the file ends inside key k"));
+}
+
+// A false count in a file of 256 GiB (sparse: it takes no disk) is found out before it has cost memory.
+TEST(Gguf, FalseCountsOfLargeFilesCostNoMemory) {
+  const auto path =
+      std::filesystem::path(::testing::TempDir()) / fmt::format("reprise_sparse_{}.gguf", getpid());
+  for (int field : {0, 1, 2}) {
+    Bytes b;
+    b.number<uint32_t>(0x46554747).number<uint32_t>(3);
+    if (field < 2) {
+      for (int i : {0, 1}) b.number<uint64_t>(i == field ? uint64_t{1} << 32 : 0);
+    } else {
+      b.number<uint64_t>(0).number<uint64_t>(1).string("k").number<uint32_t>(9).number<uint32_t>(8);
+      b.number<uint64_t>(uint64_t{1} << 32);  // of empty strings, as far as the file goes
+    }
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(b.data().data()), static_cast<std::streamsize>(b.data().size()));
+    std::filesystem::resize_file(path, uintmax_t{1} << 38);
+    const auto peak = [] {
+      rusage used{};
+      getrusage(RUSAGE_SELF, &used);
+      return used.ru_maxrss;
+    };
+    const long before = peak();
+    EXPECT_FALSE(GgufFile::open(path)) << field;
+    EXPECT_LT(peak() - before, 64 << 10) << "KiB, field " << field;
+  }
+  std::filesystem::remove(path);
 }
 
 TEST(Gguf, NestedArraysAndUnknownValueTypesAreRefused) {

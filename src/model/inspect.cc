@@ -43,6 +43,12 @@ std::string text_of(const GgufFile& file, std::string_view key) {
   return text ? printable(*text) : "";
 }
 
+uint32_t tokens_in(const GgufFile& file) {
+  const GgufValue* value = file.value("tokenizer.ggml.tokens");
+  const auto* array = value ? std::get_if<GgufArray>(value) : nullptr;
+  return array ? static_cast<uint32_t>(array->strings.size()) : 0;
+}
+
 void show_tensors(Out out, const GgufFile& file) {
   struct Sum {
     size_t tensors = 0;
@@ -117,7 +123,7 @@ Result<void> check(const GgufFile& file, const DecoderConfig& config, WeightLoad
   return weights.finish();
 }
 
-std::string report(const GgufFile& file, const std::string& path) {
+std::string report(const GgufFile& file, const std::string& path, const VocabularyCheck& usable) {
   std::string text;
   Out out(text);
   line(out, "file", "{}: GGUF v{}, {}", path, file.version(), show_bytes(static_cast<double>(file.bytes())));
@@ -126,21 +132,24 @@ std::string report(const GgufFile& file, const std::string& path) {
 
   TaskPool pool(1, /*pin=*/false);
   WeightLoader weights(file, pool, kernels::ref_table(), WeightLoader::Mode::kCheck);
-  auto config = read_config(file, weights);
+  // What can be said of a file is said, of an unknown architecture as well.
+  const auto architecture = architecture_of(file);
+  auto config = architecture ? read_config(file, weights) : read_decoder_config(file);
   if (config) show_config(out, *config);
   show_tensors(out, file);
   Result<void> servable;
-  if (!config)
+  if (!architecture)
+    servable = std::unexpected(architecture.error());
+  else if (!config)
     servable = std::unexpected(config.error());
   else
     servable = check(file, *config, weights, pool);
-  if (config) {
-    if (auto vocabulary = read_vocabulary(file, config->vocabulary)) {
-      show_tokenizer(out, file, *vocabulary);
-    } else {
-      line(out, "tokenizer", "unreadable");
-      if (servable) servable = std::unexpected(vocabulary.error());
-    }
+  if (auto vocabulary = read_vocabulary(file, config ? config->vocabulary : tokens_in(file))) {
+    show_tokenizer(out, file, *vocabulary);
+    if (servable) servable = usable(*vocabulary);
+  } else {
+    line(out, "tokenizer", "unreadable: {}", vocabulary.error().message);
+    if (servable) servable = std::unexpected(vocabulary.error());
   }
   show_template(out, file);
   line(out, "servable", "{}", servable ? "yes" : "no: " + servable.error().message);
@@ -149,9 +158,9 @@ std::string report(const GgufFile& file, const std::string& path) {
 
 }  // namespace
 
-Result<std::string> inspect_model_file(const std::filesystem::path& path) {
+Result<std::string> inspect_model_file(const std::filesystem::path& path, const VocabularyCheck& usable) {
   const GgufFile file = TRY(GgufFile::open(path));
-  return report(file, path.string());
+  return report(file, path.string(), usable);
 }
 
 }  // namespace reprise

@@ -12,6 +12,7 @@
 namespace reprise {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using testing::make_tiny_llama;
@@ -61,9 +62,12 @@ TEST_F(LoadTest, TellsWhatTheTextSideNeeds) {
 }
 
 TEST_F(LoadTest, WellKnownClosingTokensStopTheGeneration) {
-  // The file names neither eos nor eot; only the control token with the name counts.
-  auto writer = make_tiny_llama({.vocabulary = 256});
-  auto model = load(writer);
+  // The file names another token as eos: the control token <|im_end|> (257) counts all the same.
+  auto model = load(make_tiny_llama({.eos = 300}));
+  ASSERT_TRUE(model) << model.error().message;
+  EXPECT_THAT((*model)->info().stop_tokens, ElementsAre(257, 300));
+  // Without control tokens there is nothing to stop at.
+  model = load(make_tiny_llama({.vocabulary = 256}));
   ASSERT_TRUE(model) << model.error().message;
   EXPECT_THAT((*model)->info().stop_tokens, ElementsAre());
 }
@@ -203,17 +207,28 @@ TEST_F(LoadTest, FilesThatAreNoModelsAreRefused) {
 
 TEST_F(LoadTest, InspectReportsAndSaysWhyNot) {
   make_tiny_llama({.scaling = "yarn", .factor = 4, .original_context = 128}).write(path_);
-  const std::string report = *inspect_model_file(path_);
-  for (const char* part :
-       {"architecture    llama", "2 layers, hidden 256, feed-forward 256, vocabulary 320",
-        "4 query heads, 2 key-value heads of 64", "1.00 KiB (1024 bytes, bf16)", "512 tokens",
-        "scaling yarn x4 over 128", "Q8_0", "gpt2, pre-tokenizer smollm, 320 tokens (64 control)",
-        "eos 257 <|im_end|>", "stop tokens     257 <|im_end|>", "chat template", "servable        yes"})
+  const VocabularyCheck any = [](const Vocabulary&) { return Result<void>(); };
+  const std::string report = *inspect_model_file(path_, any);
+  for (const char* part : {"architecture    llama", "2 layers, hidden 256, feed-forward 256, vocabulary 320",
+                           "4 query heads, 2 key-value heads of 64", "1.00 KiB (1024 bytes, bf16)",
+                           "512 tokens", "scaling yarn x4 over 128", "Q8_0", "parameters      ",
+                           "gpt2, pre-tokenizer smollm, 320 tokens (64 control)", "eos 257 <|im_end|>",
+                           "stop tokens     257 <|im_end|>", "chat template", "servable        yes"})
     EXPECT_THAT(report, HasSubstr(part));
+  const auto none = inspect_model_file(
+      path_, [](const Vocabulary& v) -> Result<void> { return invalid("no tokenizer for \"{}\"", v.pre); });
+  EXPECT_THAT(*none, HasSubstr("servable        no: no tokenizer for \"smollm\""));
   altered("blk.0.ffn_up.weight", 12, {256, 16}, 16 * 144).write(path_);
-  EXPECT_THAT(*inspect_model_file(path_), HasSubstr("servable        no: tensor blk.0.ffn_up.weight"));
+  EXPECT_THAT(*inspect_model_file(path_, any), HasSubstr("servable        no: tensor blk.0.ffn_up.weight"));
   testing::GgufWriter().put("general.architecture", "gpt\x1b[1m").write(path_);
-  EXPECT_THAT(*inspect_model_file(path_), HasSubstr("architecture \"gpt\\x1b[1m\" is not supported"));
+  EXPECT_THAT(*inspect_model_file(path_, any), HasSubstr("architecture \"gpt\\x1b[1m\" is not supported"));
+  testing::GgufWriter()
+      .put("general.architecture", "rwkv9")
+      .put("tokenizer.ggml.model", "gpt2")
+      .put("tokenizer.ggml.tokens", std::vector<std::string>{"a", "b"})
+      .write(path_);
+  EXPECT_THAT(*inspect_model_file(path_, any),
+              AllOf(HasSubstr("servable        no: architecture \"rwkv9\""), HasSubstr("2 tokens")));
 }
 
 }  // namespace

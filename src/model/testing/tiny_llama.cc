@@ -162,7 +162,8 @@ void put_metadata(GgufWriter& w, const TinyLlama& o) {
   w.put("tokenizer.ggml.model", "gpt2").put("tokenizer.ggml.pre", "smollm");
   w.put("tokenizer.ggml.tokens", tokens).put("tokenizer.ggml.token_type", types);
   w.put("tokenizer.ggml.merges", std::vector<std::string>{});
-  if (o.vocabulary > 257) w.put("tokenizer.ggml.bos_token_id", 256u).put("tokenizer.ggml.eos_token_id", 257u);
+  if (o.vocabulary > o.eos)
+    w.put("tokenizer.ggml.bos_token_id", 256u).put("tokenizer.ggml.eos_token_id", o.eos);
   w.put("tokenizer.chat_template",
         "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
         "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}");

@@ -19,6 +19,7 @@ struct TinyLlama {
            vocabulary = 320;
   uint32_t rotary = 0;  // 0 = head_dim
   uint32_t context = 512;
+  uint32_t eos = 257;  // 257 is <|im_end|>, 258 on are <|extra_N|>, all control tokens
   bool tied = true;
   bool biases = false;
   std::string scaling;  // "", "linear", "yarn": by `factor` over `original_context`
