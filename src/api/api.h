@@ -39,9 +39,11 @@ struct ApiOptions {
 struct ServedModel {
   ModelInfo info;  // info.name is the id in /v1/models
   std::unique_ptr<const Tokenizer> tokenizer;
-  std::optional<ChatTemplate> chat_template;  // none: /v1/chat/completions is refused, saying so
+  std::optional<ChatTemplate> chat_template;  // none: /v1/chat/completions is refused
+  std::string no_chat;                        // why there is none
   Backend* backend = nullptr;
-  int64_t created = 0;  // unix seconds, as /v1/models tells
+  uint32_t max_requests = UINT32_MAX;  // of the backend: a request of more choices can never run here
+  int64_t created = 0;                 // unix seconds, as /v1/models tells
 };
 
 class Api {

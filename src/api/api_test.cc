@@ -179,6 +179,38 @@ TEST_F(ApiTest, OverflowIsRefusedBeforeAnythingRuns) {
   EXPECT_TRUE(backend_.submitted().empty());
 }
 
+TEST_F(ApiTest, MoreChoicesThanCanEverRunAreRefusedForGood) {
+  start({}, /*load=*/false);
+  ServedModel model = test_model();
+  model.max_requests = 3;
+  api_->set_model(std::move(model));
+  answer_text("x");
+  json::object body = chat();
+  body["n"] = 4;
+  http::ClientResponse refused = post("/v1/chat/completions", body);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(error_of(refused).at("param"), "n");
+  refused = post("/v1/completions", json::object{{"prompt", {"a", "b"}}, {"n", 2}});
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_TRUE(backend_.submitted().empty());
+  body["n"] = 3;
+  EXPECT_EQ(post("/v1/chat/completions", body).status, 200);
+}
+
+TEST_F(ApiTest, AModelWithoutAUsableTemplateStillCompletes) {
+  start({}, /*load=*/false);
+  ServedModel model = test_model();
+  model.chat_template.reset();
+  model.no_chat = "its template is broken";
+  api_->set_model(std::move(model));
+  answer_text("x");
+  http::ClientResponse refused = post("/v1/chat/completions", chat());
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(error_of(refused).at("message"),
+            "The model `test-model` cannot chat here (its template is broken): use /v1/completions.");
+  EXPECT_EQ(post("/v1/completions", json::object{{"prompt", "a"}}).status, 200);
+}
+
 TEST_F(ApiTest, MaxTokensIsClampedToTheRoom) {
   start();
   answer_text("x");

@@ -38,6 +38,14 @@ Result<Generation> fit(std::vector<TokenId> prompt, const GenerationFields& fiel
   return generation;
 }
 
+// A request is accepted with all its choices or not at all.
+Result<void> check_choices(size_t prompts, const GenerationFields& fields, const LoadedModel& model) {
+  const size_t choices = prompts * fields.n;
+  if (choices <= model.served.max_requests) return {};
+  return invalid_param("n", "{} choices at once are more than this server runs (--max-requests {}).", choices,
+                       model.served.max_requests);
+}
+
 void add_choices(SessionJob& job, Generation generation, uint32_t n) {
   for (uint32_t i = 0; i < n; ++i) {
     Generation choice = i + 1 < n ? generation : std::move(generation);
@@ -78,9 +86,8 @@ Result<void> check_model_name(const std::string& name, const LoadedModel& model,
 
 Result<std::vector<TokenId>> chat_tokens(ChatInput input, const LoadedModel& model) {
   if (!model.served.chat_template) {
-    return fail(ErrorKind::kUnsupported,
-                "The model `{}` has no chat template: use /v1/completions, or start the server with one.",
-                model.name());
+    return fail(ErrorKind::kUnsupported, "The model `{}` cannot chat here ({}): use /v1/completions.",
+                model.name(), model.served.no_chat);
   }
   input.now = std::time(nullptr);
   Result<std::string> text = model.served.chat_template->render(input);
@@ -96,9 +103,9 @@ Result<std::vector<TokenId>> chat_tokens(ChatInput input, const LoadedModel& mod
 Result<SessionJob> plan_chat(const http::Request& request, const LoadedModel& model,
                              const PlanOptions& options) {
   boost::json::object body = TRY(parse_body(request.body));
-  ChatRequest chat =
-      TRY(parse_chat_request(std::move(body), {model.tokenizer().size(), model.traits}));
+  ChatRequest chat = TRY(parse_chat_request(std::move(body), {model.tokenizer().size(), model.traits}));
   TRY(check_model_name(chat.fields.model, model, options.strict_model));
+  TRY(check_choices(1, chat.fields, model));
   SessionJob job = make_job(chat.fields, model, options);
   std::vector<TokenId> prompt = TRY(chat_tokens(std::move(chat.input), model));
   uint64_t session = session_key(request.headers, chat.fields.session);
@@ -113,6 +120,7 @@ Result<SessionJob> plan_completion(const http::Request& request, const LoadedMod
   CompletionRequest completion = TRY(parse_completion_request(std::move(body), model.tokenizer().size()));
   const GenerationFields& fields = completion.fields;
   TRY(check_model_name(fields.model, model, options.strict_model));
+  TRY(check_choices(completion.prompts.size(), fields, model));
   SessionJob job = make_job(fields, model, options);
   uint64_t session = session_key(request.headers, fields.session);
   std::vector<std::string> echoes;

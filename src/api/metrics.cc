@@ -174,6 +174,8 @@ std::vector<MetricFamily> stats_families(const Stats& stats, const std::string& 
   families.gauge("vllm:num_requests_running", "Requests that hold KV memory.", stats.running);
   families.gauge("vllm:num_requests_waiting", "Accepted requests that wait for it.", stats.waiting);
   families.gauge("vllm:kv_cache_usage_perc", "Share of KV memory held by running requests, 0 to 1.", usage);
+  families.gauge("vllm:lora_requests_info", "Adapters in use: there are none.", 0,
+                 {{"max_lora", "0"}, {"running_lora_adapters", ""}, {"waiting_lora_adapters", ""}});
   families.gauge("vllm:cache_config_info", "KV memory's configuration, as labels.", 1,
                  {{"block_size", std::to_string(stats.page_tokens)},
                   {"num_gpu_blocks", std::to_string(stats.pages_total)}});

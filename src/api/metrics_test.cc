@@ -39,6 +39,9 @@ TEST(Metrics, CarriesVllmsNamesWithTheirMeaning) {
        {"vllm:num_requests_running{model_name=\"m\"} 3\n",
         "vllm:num_requests_waiting{model_name=\"m\"} 2\n",
         "vllm:kv_cache_usage_perc{model_name=\"m\"} 0.25\n",
+        "vllm:lora_requests_info{model_name=\"m\",max_lora=\"0\",running_lora_adapters=\"\",waiting_lora_"
+        "adapters="
+        "\"\"} 0\n",
         "vllm:cache_config_info{model_name=\"m\",block_size=\"32\",num_gpu_blocks=\"100\"} 1\n",
         "vllm:prefix_cache_queries_total{model_name=\"m\"} 1000\n",
         "vllm:prefix_cache_hits_total{model_name=\"m\"} 900\n",

@@ -48,6 +48,7 @@ sigset_t stop_signals() {
 struct Loaded {
   std::unique_ptr<Tokenizer> tokenizer;
   std::optional<ChatTemplate> chat_template;
+  std::string no_chat = "the model file has no chat template";  // if there is none
   ModelInfo info;
   std::unique_ptr<Engine> engine;
 };
@@ -73,13 +74,13 @@ Result<Loaded> load(const ServeOptions& options, TaskPool& pool, const kernels::
     };
     auto parsed = ChatTemplate::parse(loaded.info.chat_template, text_of(loaded.info.vocabulary.bos),
                                       text_of(loaded.info.vocabulary.eos));
-    if (!parsed)
-      return fail(ErrorKind::kUnsupported, "the model's chat template cannot be used: {}",
-                  parsed.error().message);
-    loaded.chat_template = std::move(*parsed);
-  } else {
-    log::warn("the model file has no chat template: /v1/chat/completions will be refused");
+    if (parsed) {
+      loaded.chat_template = std::move(*parsed);
+    } else {
+      loaded.no_chat = fmt::format("its chat template cannot be used: {}", parsed.error().message);
+    }
   }
+  if (!loaded.chat_template) log::warn("/v1/chat/completions will be refused: {}", loaded.no_chat);
   const size_t weights = model->weight_bytes();
   loaded.engine = TRY(open_engine(std::move(model), pool, options.engine));
   loaded.info.context_length =
@@ -145,7 +146,9 @@ int run_serve(const ServeOptions& options) {
   api.set_model(ServedModel{.info = loaded->info,
                             .tokenizer = std::move(loaded->tokenizer),
                             .chat_template = std::move(loaded->chat_template),
+                            .no_chat = loaded->no_chat,
                             .backend = loaded->engine.get(),
+                            .max_requests = loaded->engine->limits().max_requests,
                             .created = time(nullptr)});
   log::info(
       "ready: curl {}/v1/chat/completions -H 'content-type: application/json' -d "

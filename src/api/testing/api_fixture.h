@@ -74,19 +74,20 @@ class ApiFixture : public ::testing::Test {
     server_ = std::move(*started);
     if (load) load_model();
   }
-  void load_model() {
+  void load_model() { api_->set_model(test_model()); }
+  ServedModel test_model() {
     ServedModel model;
     model.info.name = "test-model";
     model.info.context_length = kContext;
     model.info.chat_template = kTemplate;
     model.info.stop_tokens = {FakeTokenizer::kEnd};
     auto parsed = ChatTemplate::parse(kTemplate, "", "");
-    ASSERT_TRUE(parsed) << parsed.error().message;
+    CHECK(parsed);
     model.chat_template = std::move(*parsed);
     model.tokenizer = std::make_unique<FakeTokenizer>(pieces_);
     model.backend = &backend_;
     model.created = 1234;
-    api_->set_model(std::move(model));
+    return model;
   }
   void TearDown() override {
     if (server_) server_->stop(0);
