@@ -5,11 +5,12 @@
 
 Needs the packages openai and httpx. Prints one line a check; exits 1 at the first failure.
 """
-import argparse, asyncio, json, pathlib, sys, time
+import argparse, asyncio, json, pathlib, re, signal, subprocess, sys, urllib.error, urllib.request
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tools/bench"))
+ROOT = pathlib.Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "tools/bench"))
 import openai
-import servers
+import servers, sse_client
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--reprise", required=True)
@@ -71,7 +72,7 @@ def sdk_sync(url):
 
     plain = client.completions.create(model="m", prompt="def add(a, b):", temperature=0, max_tokens=8, logprobs=2)
     check(plain.choices[0].text and len(plain.choices[0].logprobs.tokens) <= 8, "completions with logprobs", plain)
-    ids = json.loads(urlopen(url + "/tokenize", {"prompt": "def add(a, b):"}))["tokens"]
+    ids = json.loads(post(url + "/tokenize", {"prompt": "def add(a, b):"})[1])["tokens"]
     by_id = client.completions.create(model="m", prompt=ids, temperature=0, max_tokens=8)
     check(by_id.choices[0].text == plain.choices[0].text, "completions: token ids equal text", by_id)
     check(client.models.list().data[0].id, "models list")
@@ -89,9 +90,14 @@ def sdk_sync(url):
         check(error.code == "context_length_exceeded", "overflow has OpenAI's code", error)
 
 
-def urlopen(url, body):
-    import urllib.request
-    return urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})).read()
+def post(url, body=None):
+    """Status and body; a GET without one."""
+    data = None if body is None else json.dumps(body).encode()
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, data, {"Content-Type": "application/json"}), timeout=60) as response:
+            return response.status, response.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
 
 
 async def sdk_async(url):
@@ -170,13 +176,94 @@ def metric(server, name):
     return sum(float(l.rsplit(" ", 1)[1]) for l in lines)
 
 
+# ---- the program's flags and signals ---------------------------------------------------------------------------------
+def drains():
+    """SIGTERM in the middle of a stream: not ready at once, nothing new, the stream ends as if nothing was."""
+    body = dict(model="m", prompt="1, 2, 3,", max_tokens=1500, temperature=0, ignore_eos=True)
+
+    async def run(server):
+        expected = await sse_client.chat(server.port, body, "/v1/completions")
+        stream = asyncio.create_task(sse_client.chat(server.port, body, "/v1/completions"))
+        while await asyncio.to_thread(metric, server, "vllm:num_requests_running") != 1:
+            await asyncio.sleep(0.01)
+        server.process.send_signal(signal.SIGTERM)
+        while (await asyncio.to_thread(post, server.url + "/health/ready"))[0] == 200:
+            await asyncio.sleep(0.01)
+        ready = (await asyncio.to_thread(post, server.url + "/health/ready"))[0]
+        new = (await asyncio.to_thread(post, server.url + "/v1/completions", body))[0]
+        check((ready, new, stream.done()) == (503, 503, False), "SIGTERM: not ready, nothing new, the stream goes on", (ready, new, stream.done()))
+        answer = await stream
+        check(answer.text == expected.text and answer.finish == "length", "SIGTERM: the running stream ends normally", answer.finish)
+
+    with servers.reprise(args.reprise, args.model) as server:
+        asyncio.run(run(server))
+        check(server.process.wait(60) == 0, "SIGTERM: exit 0 after the stream")
+
+
+def flags():
+    wanted = ["--api-key", "k", "--strict-model", "--model-name", "x", "--context", "16384", "--rope-scaling", "yarn:2",
+              "--max-requests", "4"]
+    with servers.reprise(args.reprise, args.model, *wanted) as server:
+        client = openai.OpenAI(base_url=server.url + "/v1", api_key="k", max_retries=0)
+        model = client.models.list().data[0]
+        check((model.id, model.max_model_len) == ("x", 16384), "flags: name and extended context", model)
+        log = server.tail(50)
+        check("yarn x2 over 8192" in log, "flags: the log tells of the scaling", log)
+        for key, name, error in (("z", "x", openai.AuthenticationError), ("k", "y", openai.NotFoundError)):
+            try:
+                openai.OpenAI(base_url=server.url + "/v1", api_key=key, max_retries=0).completions.create(model=name, prompt="a", max_tokens=1)
+                check(False, error.__name__)
+            except error:
+                check(True, f"flags: {error.__name__}")
+        answer = client.completions.create(model="x", prompt=[451] * 8300, max_tokens=1)
+        check(answer.usage.prompt_tokens == 8300, "flags: a prompt past the trained context is served", answer.usage)
+
+        async def burst():
+            many = openai.AsyncOpenAI(base_url=server.url + "/v1", api_key="k", max_retries=0)
+            ask = lambda: many.completions.create(model="x", prompt="a", max_tokens=200, extra_body={"ignore_eos": True})
+            answers = await asyncio.gather(*(ask() for _ in range(12)), return_exceptions=True)
+            refused = [a for a in answers if isinstance(a, openai.RateLimitError)]
+            served = [a for a in answers if not isinstance(a, Exception)]
+            check(len(refused) + len(served) == 12 and len(served) >= 4 and refused, "flags: past --max-requests a request is refused, no other harmed",
+                  answers)
+            check(all(1 <= int(r.response.headers["retry-after"]) <= 60 for r in refused), "flags: refusals carry Retry-After", refused)
+            check((await ask()).usage.completion_tokens == 200, "flags: then there is room again")
+            await many.close()
+        asyncio.run(burst())
+        try:
+            client.completions.create(model="x", prompt="a", n=5)
+            check(False, "flags: more choices than --max-requests")
+        except openai.BadRequestError as error:
+            check(error.param == "n", "flags: more choices than --max-requests are refused for good", error)
+    for flags, environment, table in ((["--kernels", "avx2"], {}, "avx2"), ([], {"REPRISE_KERNELS": "ref"}, "ref"),
+                                      (["--kernels", "avx2"], {"REPRISE_KERNELS": "ref"}, "avx2")):
+        with servers.reprise(args.reprise, args.model, *flags, env=environment) as server:
+            check(f"kernels {table}" in server.tail(50), f"flags: kernels {table} by {flags or environment}", server.tail(50))
+    told = subprocess.run([args.reprise, "inspect", args.model], capture_output=True, text=True)
+    check(told.returncode == 0 and re.search(r"parameters\s+134\.52 million", told.stdout) and re.search(r"servable\s+yes", told.stdout),
+          "inspect: parameters, servable", told)
+
+
+def tokens(server):
+    """The vocabulary as the server reads it from the model file gives Hugging Face's ids."""
+    texts = (ROOT / "../shared/tokenizers/gpt-2.inp").read_bytes().decode().split("\n__ggml_vocab_test__\n")[:-1]
+    lines = (ROOT / "src/text/tokenizer/smollm2_ids_for_test.txt").read_text().splitlines()
+    check(len(texts) == len(lines) > 40, "tokens: as many texts as answers", (len(texts), len(lines)))
+    wrong = [text for text, line in zip(texts, lines) if "<|" not in text and
+             server.post("/tokenize", {"prompt": text, "add_special_tokens": False})["tokens"] != [int(id) for id in line.split()]]
+    check(not wrong, "tokens: ids from the model file's vocabulary are Hugging Face's", wrong)
+
+
 def main():
     with servers.reprise(args.reprise, args.model) as server:
         sdk_sync(server.url)
         asyncio.run(sdk_async(server.url))
+        tokens(server)
         expected = asyncio.run(alone(server.url))
         compare("default", asyncio.run(together(server.url)), expected, server)
         check(server.stop() == 0, "SIGTERM: exit 0")
+    drains()
+    flags()
     for chunk in (1, 7, 64, 512):
         with servers.reprise(args.reprise, args.model, "--chunk", str(chunk)) as server:
             compare(f"chunk {chunk}", asyncio.run(together(server.url)), expected, server)

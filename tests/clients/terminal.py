@@ -139,6 +139,16 @@ def while_loading():
     server.shutdown()
 
 
+def while_the_server_loads():
+    screen = Screen(args.reprise, "serve", "--model", args.model, "--port", str(servers.free_port()))
+    screen.wait(r"loading \S+ .*%")
+    check(True, "serve: a progress line while the model loads")
+    screen.wait("ready: curl")
+    screen.type("\x03")
+    check(screen.status() == 0, "serve: Ctrl-C leaves with status 0")
+
+
+while_the_server_loads()
 while_loading()
 with servers.reprise(args.reprise, args.model) as server:
     on_a_pipe(server)
