@@ -2,6 +2,9 @@
 import contextlib, json, os, pathlib, signal, socket, subprocess, tempfile, time, urllib.error, urllib.request
 
 
+CPUS = str(len(os.sched_getaffinity(0)))  # as many threads for a peer as ours takes by itself
+
+
 def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))

@@ -58,7 +58,7 @@ def start_ours():
 
 
 def start_llama(sessions):
-    return servers.llama(args.llama, args.model, "-t", "2", "-np", str(sessions), "-c", str(8192 * sessions),
+    return servers.llama(args.llama, args.model, "-t", servers.CPUS, "-np", str(sessions), "-c", str(8192 * sessions),
                          "--no-kv-unified", "-fa", "off")
 
 

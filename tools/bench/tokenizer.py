@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""The tokenizer beside Hugging Face's:  ./dev bench tokenizer
+"""The tokenizer beside Hugging Face's:  ./dev bench tokenizer [--only NAME] [--rounds N]
 
-tokenizer.py BUILD_DIR needs the packages `tokenizers` and `gguf`.
+Needs the packages `tokenizers` and `gguf`.
 
 Encodes at least 20 MB of distinct source code found on this machine, cold (a new tokenizer each time), on one core, with
 every vocabulary at hand: ours (tokenizer_bench) and the `tokenizers` library given the same vocabulary, merges and
 pre-tokenizer (its fastest call, without offsets), in turns. Times are CPU time of the one core. Both must give the same
 ids. Prints a table, writes build/bench/tokenizer.json, and exits 1 when a row falls short of 20 MB/s or the ids differ.
 """
-import hashlib, json, os, pathlib, re, statistics, struct, subprocess, sys, time
+import argparse, hashlib, json, os, pathlib, re, statistics, struct, subprocess, sys, time
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import rows
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "reprise"
@@ -156,12 +159,14 @@ def run_hf(vocabulary, texts, size):
 
 
 def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build", type=pathlib.Path, help="build folder that holds tokenizer_bench")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="", help="vocabularies whose name contains this")
+    args = parser.parse_args()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     os.environ["RAYON_NUM_THREADS"] = "1"
-    build = pathlib.Path(sys.argv[1]).resolve()
-    folder = build / "bench"
+    folder = args.build.resolve() / "bench"
     folder.mkdir(parents=True, exist_ok=True)
     core = max(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {core})
@@ -170,30 +175,26 @@ def main():
     texts = [data.decode("utf-8") for data in documents]
     size = sum(map(len, documents))
     (folder / "corpus").write_bytes(b"".join(b"%d\n%s" % (len(data), data) for data in documents))
-    print(f"{len(documents)} distinct files of source code, {size / 1e6:.1f} MB; core {core}; cold; median of {ROUNDS}")
-    print(f"{'vocabulary':16}{'ours MB/s':>11}{'wanted':>8}{'HF MB/s':>9}{'ratio':>7}{'tokens':>11}  ids")
-    rows = []
+    print(f"{len(documents)} distinct files of source code, {size / 1e6:.1f} MB; core {core}; cold")
+    table = rows.Rows("tokenizer")
     for name, path in vocabularies():
+        if args.only not in name:
+            continue
         vocabulary = read_vocabulary(path)
         dump(vocabulary, folder / f"{name}.vocabulary")
-        ours = Ours(build, folder / f"{name}.vocabulary", folder / "corpus", core)
+        ours = Ours(args.build.resolve(), folder / f"{name}.vocabulary", folder / "corpus", core)
         mine, theirs = [], []
-        for _ in range(ROUNDS):
+        for number in range(args.rounds):
+            print(f"{name}: round {number + 1} of {args.rounds}", flush=True)
             mine.append(ours.run())
             theirs.append(run_hf(vocabulary, texts, size))
         ours.close()
+        speeds, peer = ([size / 1e6 / r["seconds"] for r in runs] for runs in (mine, theirs))
+        table.samples(f"{name}: cold, one core", speeds, "MB/s", WANTED, peer="tokenizers", peer_value=statistics.median(peer),
+                      output_hash=mine[0]["hash"][:16])
         same = {r["hash"] for r in mine} == {r["hash"] for r in theirs}
-        speed, peer = (size / 1e6 / statistics.median(r["seconds"] for r in runs) for runs in (mine, theirs))
-        ok = same and speed >= WANTED
-        rows.append({"name": f"tokenizer {name}", "value": round(speed, 2), "unit": "MB/s", "wanted": WANTED, "ok": ok,
-                     "peer": "tokenizers", "peer_value": round(peer, 2), "output_hash": mine[0]["hash"]})
-        ids = f"same {mine[0]['hash'][:12]}" if same else f"DIFFERENT {mine[0]['tokens']} != {theirs[0]['tokens']}"
-        print(f"{name:16}{speed:11.1f}{WANTED:8.0f}{peer:9.2f}{speed / peer:7.1f}{mine[0]['tokens']:11}  {ids}"
-              + ("" if ok else "  SHORT"), flush=True)
-    out = ROOT / "build/bench/tokenizer.json"
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(rows, indent=1) + "\n")
-    sys.exit(0 if all(row["ok"] for row in rows) else 1)
+        table.add(f"{name}: ids equal to Hugging Face's", int(same), "", 1, tokens=mine[0]["tokens"])
+    table.finish()
 
 
 if __name__ == "__main__":

@@ -32,6 +32,7 @@ def main():
     parser.add_argument("--tiny", type=pathlib.Path, required=True, help="folder of write_oracle_models")
     parser.add_argument("--smollm2", type=pathlib.Path, required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--new-text", action="store_true", help="take the source code to compare on afresh")
     args = parser.parse_args()
     torch.manual_seed(0)
     root = pathlib.Path(__file__).resolve().parents[2]
@@ -42,8 +43,11 @@ def main():
     tiny = {p.stem: gguf_llama.logits(gguf_llama.load(p), tokens, positions) for p in sorted(args.tiny.glob("*.gguf"))}
     write(args.out, "tiny", tokens, positions, tiny)
 
-    code = "".join((root / source).read_text() for source in SOURCES)
-    ids = gguf_llama.smollm2_tokenizer(args.smollm2).encode(code).ids[:CODE_TOKENS]
+    # The text is kept as token ids: the sources it was taken from go on changing.
+    ids = json.loads((args.out / "smollm2.json").read_text())["tokens"]
+    if args.new_text:
+        code = "".join((root / source).read_text() for source in SOURCES)
+        ids = gguf_llama.smollm2_tokenizer(args.smollm2).encode(code).ids[:CODE_TOKENS]
     assert len(ids) == CODE_TOKENS, len(ids)
     positions = [0, 17, 200, SMOLLM2_TOKENS - 1]
     model = gguf_llama.load(args.smollm2)

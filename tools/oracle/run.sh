@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# run.sh MODEL: recomputes tests/golden from fp32 transformers. MODEL is SmolLM2-135M-Instruct (Q4_1 GGUF).
+# run.sh MODEL [--new-text]: recomputes tests/golden from fp32 transformers. MODEL is SmolLM2-135M-Instruct (Q4_1 GGUF).
 # PyTorch comes from PyPI and takes about 3 GB of disk. Its wheel wants CUDA 13 libraries even for CPU work: without
 # a CUDA 13 toolkit in the library path, the full dependencies are installed instead (5 GB more).
 set -euo pipefail
@@ -23,4 +23,4 @@ fi
 models=$(mktemp -d)
 trap 'rm -rf "$models"' EXIT
 "$root/build/release/src/model/write_oracle_models" "$models"
-"$python" "$root/tools/oracle/golden.py" --tiny "$models" --smollm2 "$model" --out "$root/tests/golden"
+"$python" "$root/tools/oracle/golden.py" --tiny "$models" --smollm2 "$model" --out "$root/tests/golden" "${@:2}"
