@@ -102,8 +102,9 @@ class Chat {
       });
     };
     watch();
-    asio::co_spawn(context_, std::move(work), [&](std::exception_ptr, Result<void> outcome) {
-      result = std::move(outcome);
+    asio::co_spawn(context_, std::move(work), [&](std::exception_ptr thrown, Result<void> outcome) {
+      result =
+          thrown ? fail(ErrorKind::kInternal, "the conversation broke off unexpectedly") : std::move(outcome);
       interrupt.cancel();
     });
     context_.restart();
@@ -184,7 +185,7 @@ class Chat {
         std::printf("%s%s%s%s\n\n", dim(), speed_line(speed).c_str(), interrupts_ > 0 ? ", stopped" : "",
                     plain());
       }
-    } else if (!text.ends_with('\n')) {
+    } else if (!text.empty() && !text.ends_with('\n')) {
       std::puts("");
     }
     std::fflush(stdout);

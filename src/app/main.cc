@@ -172,8 +172,7 @@ void add_bench(CLI::App& app, std::function<int()>& action) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Reprise serves open-weights language models to coding agents, and measures servers that do.",
-               "reprise"};
+  CLI::App app{"Reprise serves open-weights language models to coding agents.", "reprise"};
   app.set_version_flag("--version", "reprise " REPRISE_VERSION);
   app.require_subcommand(1);
   std::string level = "info";

@@ -76,6 +76,11 @@ TEST(AvailableMemoryHere, IsPlausible) {
   EXPECT_GT(*here, 1u << 20);
 }
 
+TEST(DefaultKvMemory, IsSixtyPercentOfWhatIsLeft) {
+  EXPECT_EQ(default_kv_memory(1000), 600u);
+  EXPECT_EQ(default_kv_memory(~size_t{0}), ~size_t{0} / 10 * 6) << "no overflow";
+}
+
 TEST(PagesFor, CountsAPageOfEveryGroup) {
   const KvSpec spec{64, {{KvKind::kFull, 0, 1000}, {KvKind::kWindow, 128, 500}}};
   EXPECT_EQ(pages_for(spec, 1499), 0u);

@@ -256,5 +256,10 @@ TEST(AttentionDeathTest, WrongShapesAbort) {
   }
 }
 
+TEST(Attention, KeysAndValuesTakeTwoBytesEach) {
+  for (const Table* t : fast_tables())
+    EXPECT_EQ(t->kv_page_bytes({32, 30, 3, 64}), 2u * 2 * 32 * 30 * 3 * 64);
+}
+
 }  // namespace
 }  // namespace reprise::kernels

@@ -1,7 +1,9 @@
 // The reference table against fp32 transformers: max |difference| / max |logit| <= 1e-3.
 #include <algorithm>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "golden.h"
 #include "model/testing/sequence.h"
@@ -22,7 +24,8 @@ std::vector<float> at_positions(const std::vector<float>& logits, const std::vec
 
 TEST(GoldenLogits, RandomModelsOfEveryTypeMatchTransformers) {
   const Golden golden = read_golden("tiny");
-  const auto folder = std::filesystem::path(::testing::TempDir()) / "reprise_golden";
+  const auto folder =
+      std::filesystem::path(::testing::TempDir()) / fmt::format("reprise_golden_{}", getpid());
   std::filesystem::create_directories(folder);
   size_t offset = 0;
   ASSERT_EQ(golden.models.size(), oracle_models().size());

@@ -82,7 +82,7 @@ TEST(SmolLM2, EncodesAsHuggingFaceDoes) {
                         : std::filesystem::path(home != nullptr ? home : "") / ".cache") /
       "reprise" / "models";
   const auto model = folder / "SmolLM2-135M-Instruct.Q4_1.gguf";
-  if (!std::filesystem::exists(model)) GTEST_SKIP() << "no default model at " << model << "; run ./dev setup";
+  if (!std::filesystem::exists(model)) GTEST_SKIP() << "no default model at " << model << "; run ./dev test";
   std::ifstream in(model, std::ios::binary);
   std::string head(8 << 20, '\0');
   in.read(head.data(), static_cast<std::streamsize>(head.size()));
