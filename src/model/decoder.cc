@@ -33,7 +33,7 @@ Result<Decoder::Ends> Decoder::load_ends(const LoadContext& context) {
 }
 
 Decoder::Decoder(const LoadContext& context, Ends ends)
-    : config_(context.config), ends_(std::move(ends)), rope_(context.config.rope) {
+    : config_(context.config), ends_(std::move(ends)), rope_(context.config.rope, context.context) {
   workspace_.pool = &context.pool;
   workspace_.table = &context.table;
   workspace_.kv = {.page_tokens = context.page_tokens,

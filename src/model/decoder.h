@@ -19,6 +19,7 @@ struct LoadContext {
   TaskPool& pool;
   const kernels::Table& table;
   uint32_t page_tokens;
+  uint32_t context = 0;  // tokens a sequence may hold
 };
 
 class Decoder : public Model {
@@ -28,7 +29,7 @@ class Decoder : public Model {
   uint32_t vocabulary_size() const final { return config_.vocabulary; }
   uint32_t hidden_size() const final { return config_.hidden; }
   KvSpec kv_spec() const final;
-  size_t weight_bytes() const final { return weight_bytes_; }
+  size_t weight_bytes() const final { return weight_bytes_ + rope_.bytes(); }
   TokenCost token_cost() const override;
   void forward(const ForwardBatch& batch, Activations& activations) final;
   void logits(const Activations& activations, std::span<const uint32_t> rows, float* out) final;
@@ -59,7 +60,7 @@ class Decoder : public Model {
   Ends ends_;
   Rope rope_;
   ModelInfo info_;
-  size_t weight_bytes_ = 0;
+  size_t weight_bytes_ = 0;  // of the matrices
   kernels::Buffer cos_, sin_, head_rows_;
   std::vector<kernels::Slice> slices_;
 };

@@ -61,7 +61,8 @@ Result<std::unique_ptr<Model>> load(const GgufFile& file, const std::filesystem:
   info.fingerprint = fingerprint(file, config, table, options.page_tokens);
 
   WeightLoader packer(file, pool, table, WeightLoader::Mode::kPack, progress);
-  std::unique_ptr<Decoder> model = TRY(architecture.load({config, packer, pool, table, options.page_tokens}));
+  std::unique_ptr<Decoder> model =
+      TRY(architecture.load({config, packer, pool, table, options.page_tokens, info.context_length}));
   model->set_info(std::move(info), packer.packed_bytes());
   file.drop_pages();
   return model;

@@ -124,13 +124,17 @@ std::string describe(const RopeConfig& config) {
   return text.empty() ? "none" : text;
 }
 
-Rope::Rope(const RopeConfig& config) : frequencies_(config.rotary / 2), magnitude_(config.magnitude) {
+Rope::Rope(const RopeConfig& config, uint32_t positions)
+    : frequencies_(config.rotary / 2),
+      magnitude_(config.magnitude),
+      positions_(positions),
+      memory_(size_t{positions} * config.rotary * sizeof(float)) {
   double low = 0, high = 0;
   const bool yarn = config.scaling == RopeConfig::Scaling::kYarn;
   if (yarn) {
     low = std::max(0.0, std::floor(pair_of_rotations(config, config.beta_fast)));
     high = std::min(config.rotary - 1.0, std::ceil(pair_of_rotations(config, config.beta_slow)));
-    magnitude_ *= 0.1 * std::log(config.factor) + 1;
+    if (config.extrapolation != 0) magnitude_ *= 0.1 * std::log(config.factor) + 1;
   }
   for (size_t i = 0; i < frequencies_.size(); ++i) {
     double f = std::pow(config.base, -2.0 * static_cast<double>(i) / config.rotary);
@@ -146,18 +150,27 @@ Rope::Rope(const RopeConfig& config) : frequencies_(config.rotary / 2), magnitud
   }
 }
 
+void Rope::compute(uint32_t position, float* cos, float* sin) const {
+  for (size_t i = 0; i < frequencies_.size(); ++i) {
+    const double angle = position * frequencies_[i];
+    cos[i] = static_cast<float>(std::cos(angle) * magnitude_);
+    sin[i] = static_cast<float>(std::sin(angle) * magnitude_);
+  }
+}
+
 void Rope::angles(uint32_t first, uint32_t rows, float* cos, float* sin) {
   const size_t pairs = frequencies_.size();
-  const size_t begin = size_t{first} * pairs, end = begin + size_t{rows} * pairs;
-  for (size_t position = cos_.size() / pairs; cos_.size() < end; ++position) {
-    for (size_t i = 0; i < pairs; ++i) {
-      const double angle = static_cast<double>(position) * frequencies_[i];
-      cos_.push_back(static_cast<float>(std::cos(angle) * magnitude_));
-      sin_.push_back(static_cast<float>(std::sin(angle) * magnitude_));
-    }
+  float *kept_cos = memory_.as<float>(), *kept_sin = kept_cos + positions_ * pairs;
+  const uint64_t end = uint64_t{first} + rows;
+  for (; computed_ < std::min<uint64_t>(end, positions_); ++computed_)
+    compute(computed_, kept_cos + computed_ * pairs, kept_sin + computed_ * pairs);
+  const uint32_t kept =
+      first < positions_ ? static_cast<uint32_t>(std::min<uint64_t>(end, positions_)) - first : 0;
+  if (kept > 0) {
+    std::copy_n(kept_cos + first * pairs, kept * pairs, cos);
+    std::copy_n(kept_sin + first * pairs, kept * pairs, sin);
   }
-  std::copy(cos_.begin() + begin, cos_.begin() + end, cos);
-  std::copy(sin_.begin() + begin, sin_.begin() + end, sin);
+  for (uint32_t r = kept; r < rows; ++r) compute(first + r, cos + r * pairs, sin + r * pairs);
 }
 
 }  // namespace reprise

@@ -1,7 +1,7 @@
 // Rotary position embedding: per-pair frequencies with the context-extension scalings in use, and the cosines
 // and sines of positions. Su et al. 2021 (RoPE), Chen et al. 2023 (linear interpolation), Peng et al. 2023
 // (YaRN), Llama 3.1's frequency divisors (GGUF's rope_freqs.weight). Magnitudes follow ggml: YaRN multiplies
-// cosine and sine by 0.1 ln(factor) + 1.
+// cosine and sine by 0.1 ln(factor) + 1, unless its ext_factor is 0.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "kernels/buffer.h"
 #include "model/gguf.h"
 
 namespace reprise {
@@ -37,20 +38,26 @@ Result<void> override_rope_scaling(RopeConfig& config, std::string_view asked);
 // "none", "llama3 frequencies", "yarn x4 over 8192".
 std::string describe(const RopeConfig& config);
 
-// Engine thread only: angles are computed once per position and kept (rotary * 4 bytes each).
+// Engine thread only. The angles of the first `positions` are computed once, when they are first asked for,
+// and kept in memory that is reserved here and touched as it is used; those of later positions are not kept.
 class Rope {
  public:
-  explicit Rope(const RopeConfig& config);
+  explicit Rope(const RopeConfig& config, uint32_t positions = 0);
   uint32_t rotary() const { return static_cast<uint32_t>(2 * frequencies_.size()); }
   std::span<const double> frequencies() const { return frequencies_; }  // radians per position, one a pair
   double magnitude() const { return magnitude_; }
+  size_t bytes() const { return memory_.size(); }  // when all positions have been asked for
   // Writes cos and sin [rows][rotary / 2] of positions first .. first + rows - 1, magnitude included.
   void angles(uint32_t first, uint32_t rows, float* cos, float* sin);
 
  private:
+  void compute(uint32_t position, float* cos, float* sin) const;
+
   std::vector<double> frequencies_;
   double magnitude_;
-  std::vector<float> cos_, sin_;  // [position][rotary / 2], as far as was asked for
+  size_t positions_;
+  kernels::Buffer memory_;  // cos [positions][rotary / 2], then sin
+  uint32_t computed_ = 0;   // positions in memory_
 };
 
 }  // namespace reprise

@@ -42,6 +42,38 @@ TEST(Rope, YarnRampsBetweenTheCorrectionBounds) {
   EXPECT_NEAR(rope.magnitude(), 1.415888, 1e-6);
 }
 
+// ggml's rope_yarn() multiplies only where it mixes in unscaled frequencies.
+TEST(Rope, YarnWithoutExtrapolationIsLinear) {
+  RopeConfig config{.rotary = 8, .scaling = Scaling::kYarn, .factor = 4, .original_context = 64};
+  EXPECT_GT(Rope(config).magnitude(), 1.1);
+  config.extrapolation = 0;
+  config.magnitude = 1.5;
+  const Rope rope(config);
+  EXPECT_EQ(rope.magnitude(), 1.5);
+  for (int i = 0; i < 4; ++i) EXPECT_NEAR(rope.frequencies()[i], std::pow(10000.0, -i / 4.0) / 4, 1e-15);
+}
+
+TEST(Rope, KeptAndComputedAnglesAreTheSame) {
+  const RopeConfig config{.rotary = 6, .base = 500};
+  Rope none(config), some(config, 10), all(config, 100);
+  EXPECT_EQ(none.bytes(), 0u);
+  EXPECT_EQ(all.bytes(), 100 * 6 * sizeof(float));
+  // Within what is kept, across its end, past it, and back.
+  for (const auto& [first, rows] :
+       {std::pair{3u, 4u}, {0u, 10u}, {8u, 5u}, {10u, 3u}, {40u, 2u}, {5u, 1u}, {0u, 50u}}) {
+    std::vector<float> cos[3], sin[3];
+    Rope* ropes[] = {&none, &some, &all};
+    for (int i = 0; i < 3; ++i) {
+      cos[i].resize(rows * 3);
+      sin[i].resize(rows * 3);
+      ropes[i]->angles(first, rows, cos[i].data(), sin[i].data());
+      EXPECT_EQ(cos[i], cos[0]) << first;
+      EXPECT_EQ(sin[i], sin[0]) << first;
+    }
+    EXPECT_FLOAT_EQ(sin[2].back(), std::sin((first + rows - 1) * none.frequencies()[2]));
+  }
+}
+
 TEST(Rope, LinearAndDivisors) {
   const Rope linear(
       {.rotary = 4, .base = 100, .scaling = Scaling::kLinear, .factor = 4, .original_context = 64});
