@@ -50,9 +50,11 @@ KvSpec Decoder::kv_spec() const {
 TokenCost Decoder::token_cost() const {
   const uint64_t hidden = config_.hidden;
   const uint64_t attention = hidden * (2 * uint64_t{config_.q_width()} + 2 * uint64_t{config_.kv_width()});
+  const uint64_t layers = config_.layers * (attention + 3 * hidden * config_.feed_forward);
   const bool tied = ends_.output.parts.empty();
   return {.weight_bytes = weight_bytes_ - (tied ? 0 : ends_.embedding.bytes()),
-          .layer_macs = config_.layers * (attention + 3 * hidden * config_.feed_forward),
+          .layer_macs = layers,
+          .float_macs = static_cast<uint64_t>(float_share_ * static_cast<double>(layers)),
           .head_macs = hidden * config_.vocabulary,
           .attention_macs = 2 * uint64_t{config_.layers} * config_.q_width()};
 }

@@ -35,9 +35,10 @@ class Decoder : public Model {
   void logits(const Activations& activations, std::span<const uint32_t> rows, float* out) final;
 
   // Once, after loading.
-  void set_info(ModelInfo info, size_t weight_bytes) {
+  void set_info(ModelInfo info, size_t weight_bytes, double float_share) {
     info_ = std::move(info);
     weight_bytes_ = weight_bytes;
+    float_share_ = float_share;
   }
 
  protected:
@@ -61,6 +62,7 @@ class Decoder : public Model {
   Rope rope_;
   ModelInfo info_;
   size_t weight_bytes_ = 0;  // of the matrices
+  double float_share_ = 0;   // of the layers' matrices, by elements
   kernels::Buffer cos_, sin_, head_rows_;
   std::vector<kernels::Slice> slices_;
 };

@@ -63,7 +63,7 @@ Result<std::unique_ptr<Model>> load(const GgufFile& file, const std::filesystem:
   WeightLoader packer(file, pool, table, WeightLoader::Mode::kPack, progress);
   std::unique_ptr<Decoder> model =
       TRY(architecture.load({config, packer, pool, table, options.page_tokens, info.context_length}));
-  model->set_info(std::move(info), packer.packed_bytes());
+  model->set_info(std::move(info), packer.packed_bytes(), packer.float_share());
   file.drop_pages();
   return model;
 }

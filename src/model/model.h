@@ -41,6 +41,7 @@ struct ForwardBatch {
 struct TokenCost {
   size_t weight_bytes = 0;      // read for one decoded token, output head included
   uint64_t layer_macs = 0;      // in the layers' matrices, for every token
+  uint64_t float_macs = 0;      // of these, in matrices that are kept as floats: by parameters
   uint64_t head_macs = 0;       // in the output head, for a token whose logits are wanted
   uint64_t attention_macs = 0;  // for every token and each position it attends to
 };

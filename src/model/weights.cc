@@ -52,6 +52,10 @@ Result<Matrix> WeightLoader::matrix(const std::string& name, uint32_t rows, uint
   if (mode_ == Mode::kCheck) return Matrix{};
   Matrix matrix = table_.pack(pool_, {*tensor.type->weight, rows, cols, tensor.bytes.data()});
   packed_bytes_ += matrix.bytes();
+  if (name.starts_with("blk.")) {
+    layer_elements_ += uint64_t{rows} * cols;
+    if (kernels::block_elements(matrix.type) == 1) float_elements_ += uint64_t{rows} * cols;
+  }
   undropped_ += tensor.bytes.size();
   if (undropped_ >= kDropEvery) {
     file_.drop_pages();

@@ -58,7 +58,12 @@ class WeightLoader {
 
   // Call last: the error names a tensor that was not used.
   Result<void> finish();
-  size_t packed_bytes() const { return packed_bytes_; }  // of the matrices handed out
+  // Of the matrices handed out: memory, and the part of the layers' (blk.*) elements that are F32, F16 or
+  // BF16.
+  size_t packed_bytes() const { return packed_bytes_; }
+  double float_share() const {
+    return layer_elements_ ? double(float_elements_) / double(layer_elements_) : 0;
+  }
 
  private:
   Result<const GgufTensor*> take(const std::string& name, uint32_t rows, uint32_t cols);
@@ -70,6 +75,7 @@ class WeightLoader {
   std::function<void(const LoadProgress&)> progress_;
   std::unordered_set<std::string_view> used_;
   size_t packed_bytes_ = 0;
+  uint64_t layer_elements_ = 0, float_elements_ = 0;
   size_t undropped_ = 0;  // file bytes read since their pages were last let go
   LoadProgress done_;
 };

@@ -1,14 +1,19 @@
-// Design: one list of cases, each a closure that does one window of work and says how much it was. Hot cases
-// repeat one matrix; DRAM cases rotate over copies that are 1.2 GiB together, as a model larger than the
-// caches would.
+// Design: every case is a closure that does one window of work and says how much it was. Hot cases repeat one
+// matrix; DRAM cases rotate over copies that are together larger than the caches, as a model would be.
 #include "probe/kernel_speed.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <optional>
 #include <random>
+#include <span>
 
+#include "base/check.h"
 #include "base/hash.h"
 #include "kernels/table.h"
-#include "probe/bandwidth.h"
+#include "probe/peaks.h"
 #include "probe/windows.h"
 
 namespace reprise {
@@ -19,8 +24,24 @@ using kernels::Matrix;
 using kernels::Table;
 using kernels::WeightType;
 
-constexpr size_t kDramBytes = size_t{1200} << 20;
+constexpr size_t kOtherBytes = size_t{256} << 20;  // inputs, outputs, KV
 constexpr double kWindowSeconds = 0.01;
+constexpr double kMatmulError = 1e-3, kAttentionError = 1e-2;  // relative to ref, in the 2-norm
+constexpr uint32_t kRows[] = {1, 4, 16, 512};                  // of a matrix multiply
+constexpr uint32_t kQueries[] = {1, 4, 64};                    // of attention: a window is to be short
+constexpr uint32_t kHeads = 32, kKvHeads = 8, kDim = 128, kPage = 64;
+
+// Regression floors as shares of the limit: docs/kernels.md says where they come from.
+struct Floors {
+  const char* table;
+  double matvec;           // one row, weights from DRAM
+  double int8, fp32;       // 512 rows, hot
+  double decode, prefill;  // attention of one and of 64 queries
+};
+constexpr Floors kFloors[] = {
+    {"avx512", 0.45, 0.20, 0.40, 0.35, 0.35},
+    {"avx2", 0.35, 0.20, 0.40, 0.30, 0.35},
+};
 
 std::vector<float> random_rows(size_t n) {
   std::mt19937 random(1);
@@ -31,154 +52,224 @@ std::vector<float> random_rows(size_t n) {
 }
 
 // Small positive scales and random integers: any value is as fast as any other.
-Matrix random_matrix(const Table& table, TaskPool& pool, WeightType type, uint32_t rows, uint32_t cols) {
-  const size_t block = kernels::block_bytes(type),
-               size = size_t{rows} * cols / kernels::block_elements(type) * block;
-  std::vector<std::byte> data(size);
+std::vector<std::byte> random_weights(WeightType type, size_t elements) {
+  std::vector<std::byte> data(elements / kernels::block_elements(type) * kernels::block_bytes(type));
   std::mt19937 random(2);
   for (std::byte& b : data) b = static_cast<std::byte>(random() & 0x1f);
   if (type ==
       WeightType::kBF16)  // about 0.01: a denormal weight would cost a hundred times its multiplication
-    for (size_t i = 1; i < size; i += 2) data[i] = std::byte{0x3c};
-  return table.pack(pool, {type, rows, cols, data.data()});
+    for (size_t i = 1; i < data.size(); i += 2) data[i] = std::byte{0x3c};
+  return data;
 }
 
-class Runner {
- public:
-  Runner(TaskPool& pool, double seconds) : pool_(pool), timer_(pool), seconds_(seconds) {}
+Matrix copy_of(const Matrix& matrix) {
+  Matrix copy{matrix.type, matrix.rows, matrix.cols, Buffer(matrix.bytes())};
+  std::memcpy(copy.data.data(), matrix.data.data(), matrix.bytes());
+  return copy;
+}
 
-  // `work` is done over and over; `amount` of it in `scale` units.
-  BenchRow run(std::string name, double amount, double scale, const char* unit,
-               const std::function<void()>& work) {
-    work();
-    const Nanos start = now();
-    work();
-    const auto repeats =
-        std::max<int>(1, static_cast<int>(kWindowSeconds / std::max(1e-7, to_seconds(now() - start))));
-    std::vector<Window> windows;
-    const Nanos stop = now() + static_cast<Nanos>(seconds_ * kSecond);
-    while (now() < stop || windows.size() < 7)
-      windows.push_back(timer_.time([&] {
-        for (int i = 0; i < repeats; ++i) work();
-      }));
-    return rate_row(std::move(name), amount * repeats, scale, unit, timer_.estimate(windows));
+// The bits of row 0 must be those it has alone; alone, it must be what ref computes.
+Result<void> check_row(const char* what, std::span<const float> row, std::span<const float> alone) {
+  if (std::memcmp(row.data(), alone.data(), alone.size_bytes()) == 0) return {};
+  return fail(ErrorKind::kInternal, "{}: a row differs from the same row alone: results are void", what);
+}
+Result<void> check_ref(const char* what, std::span<const float> y, std::span<const float> ref, double bound) {
+  double error = 0, size = 0;
+  for (size_t i = 0; i < ref.size(); ++i) {
+    error += std::pow(double{y[i]} - double{ref[i]}, 2);
+    size += std::pow(double{ref[i]}, 2);
   }
-  double compute_roof() const { return timer_.best_rate() / 1e12; }
-  double read_roof(size_t bytes) { return measure_read(pool_, timer_, "", bytes, seconds_).value; }
+  if (size > 0 && std::sqrt(error / size) <= bound) return {};  // no NaN passes
+  return fail(ErrorKind::kInternal, "{}: off the reference by {:.2g} of its size: results are void", what,
+              std::sqrt(error / size));
+}
+
+class KernelBench {
+ public:
+  KernelBench(const KernelBenchOptions& options, const Table& table, TaskPool& pool)
+      : options_(options), table_(table), pool_(pool), timer_(pool) {
+    for (const Floors& floors : kFloors)
+      if (std::string_view(floors.table) == table.name) floors_ = &floors;
+    peaks_ = measure_peaks(pool, timer_, table.name, options.seconds);
+    dram_ = measure_read(pool, timer_, "", options.dram_bytes, options.seconds).value;
+  }
+
+  Result<void> matmul(WeightType type);
+  Result<void> attention();
+  std::vector<BenchRow> rows() && { return std::move(rows_); }
 
  private:
+  using Floor = double Floors::*;
+
+  // `work` is done over and over; `amount` of it in `scale` units.
+  BenchRow time(std::string name, double amount, double scale, const char* unit,
+                const std::function<void()>& work);
+  // The row's limit in its own unit, and what share of it is wanted.
+  void finish(BenchRow row, double limit, std::string roof, Floor floor, std::span<const float> output);
+
+  const KernelBenchOptions& options_;
+  const Table& table_;
   TaskPool& pool_;
   WindowTimer timer_;
-  double seconds_;
+  const Floors* floors_ = nullptr;
+  Peaks peaks_;
+  double dram_ = 0;  // GB/s
+  std::vector<BenchRow> rows_;
 };
 
-void set_hash(BenchRow& row, const std::vector<float>& output) {
-  row.output_hash = fmt::format("{:016x}", hash_bytes(output.data(), output.size() * sizeof(float)));
+BenchRow KernelBench::time(std::string name, double amount, double scale, const char* unit,
+                           const std::function<void()>& work) {
+  work();
+  const Nanos start = now();
+  work();
+  const double window = std::min(kWindowSeconds, options_.seconds);
+  const int repeats = std::max(1, static_cast<int>(window / std::max(1e-7, to_seconds(now() - start))));
+  std::vector<Window> windows;
+  const Nanos stop = now() + static_cast<Nanos>(options_.seconds * kSecond);
+  while (now() < stop || windows.size() < 7)
+    windows.push_back(timer_.time([&] {
+      for (int i = 0; i < repeats; ++i) work();
+    }));
+  return rate_row(std::move(name), amount * repeats, scale, unit, timer_.estimate(windows));
 }
 
-void matmul_rows(const Table& table, TaskPool& pool, Runner& runner, double dram_roof,
-                 std::vector<BenchRow>& rows) {
-  constexpr uint32_t kOut = 2048, kIn = 2048;
-  for (const WeightType type : {WeightType::kQ4_1, WeightType::kQ8_0, WeightType::kQ6_K, WeightType::kBF16}) {
-    std::vector<Matrix> copies;
-    copies.push_back(random_matrix(table, pool, type, kOut, kIn));
-    const size_t bytes = copies.front().bytes();
-    while (copies.size() * bytes < kDramBytes) {
-      Matrix& copy = copies.emplace_back();
-      copy.type = type;
-      copy.rows = kOut;
-      copy.cols = kIn;
-      copy.data = Buffer(bytes);
-      std::copy_n(copies.front().data.data(), bytes, copy.data.data());
-    }
-    for (const uint32_t m : {1u, 4u, 16u, 512u}) {
-      const auto x = random_rows(size_t{m} * kIn);
-      std::vector<float> y(size_t{m} * kOut);
-      kernels::Input input;
-      table.prepare(pool, x.data(), m, kIn, kIn, input);
-      const double operations = 2.0 * m * kOut * kIn;
-      size_t next = 0;
-      if (m <= 16) {
-        BenchRow row =
-            runner.run(fmt::format("{} x {} rows, 2048 x 2048, DRAM", name(type), m),
-                       static_cast<double>(bytes), 1e9, "GB/s", [&] {
-                         table.matmul(pool, input, copies[next], y.data(), kOut, kernels::Epilogue::kStore);
-                         next = (next + 1) % copies.size();
-                       });
-        row.roof_share = row.value / dram_roof;
-        row.roof = fmt::format("reading DRAM, {:.1f} GB/s", dram_roof);
-        set_hash(row, y);
-        rows.push_back(std::move(row));
-      }
-      BenchRow row = runner.run(
-          fmt::format("{} x {} rows, 2048 x 2048, hot", name(type), m), operations, 1e12, "TOPS",
-          [&] { table.matmul(pool, input, copies[0], y.data(), kOut, kernels::Epilogue::kStore); });
-      const bool integer =
-          kernels::block_elements(type) > 1;  // floats: FMA has a quarter of the bytes' lanes
-      const double roof = integer ? runner.compute_roof() : runner.compute_roof() / 4;
-      row.roof_share = row.value / roof;
-      row.roof =
-          fmt::format("{}, {:.2f} {}", integer ? "int8 dot" : "fp32 FMA", roof, integer ? "TOPS" : "TFLOPS");
-      set_hash(row, y);
-      rows.push_back(std::move(row));
-    }
+void KernelBench::finish(BenchRow row, double limit, std::string roof, Floor floor,
+                         std::span<const float> output) {
+  if (limit > 0) {  // 0: there is no peak loop for this CPU
+    row.roof_share = row.value / limit;
+    row.roof = std::move(roof);
   }
+  row.output_hash = fmt::format("{:016x}", hash_bytes(output.data(), output.size_bytes()));
+  if (floors_ && floor) judge(row, floors_->*floor * limit);
+  rows_.push_back(std::move(row));
 }
 
-void attention_rows(const Table& table, TaskPool& pool, Runner& runner, std::vector<BenchRow>& rows) {
-  constexpr uint32_t kHeads = 32, kKvHeads = 8, kDim = 128, kDepth = 8192, kPage = 64, kMost = 512;
-  const kernels::KvShape shape{kPage, 1, kKvHeads, kDim};
-  Buffer memory((kDepth + kMost) / kPage * table.kv_page_bytes(shape));
-  std::vector<std::byte*> pages;
-  for (uint32_t i = 0; i < (kDepth + kMost) / kPage; ++i)
-    pages.push_back(memory.data() + i * table.kv_page_bytes(shape));
-  const auto kv = random_rows(size_t{kDepth + kMost} * kKvHeads * kDim);
-  const kernels::Slice all{0, kDepth + kMost, 0, pages};
-  table.kv_write(pool, shape, 0, {&all, 1}, kv.data(), kv.data(), kKvHeads * kDim);
-  const size_t kv_bytes = size_t{kDepth} * kKvHeads * kDim * 2 * 2;
-  for (const uint32_t m : {1u, 4u, 512u}) {
-    const auto q = random_rows(size_t{m} * kHeads * kDim);
-    std::vector<float> out(q.size());
-    Buffer scratch;
-    const kernels::Slice slice{0, m, kDepth, pages};
-    const auto work = [&] {
-      table.attention(pool, {&shape,
-                             0,
-                             kHeads,
-                             0.088f,
-                             {&slice, 1},
-                             q.data(),
-                             kHeads * kDim,
-                             out.data(),
-                             kHeads * kDim,
-                             &scratch});
+Result<void> KernelBench::matmul(WeightType type) {
+  const uint32_t size = options_.size;
+  const auto data = random_weights(type, size_t{size} * size);
+  const kernels::MatrixSource source{type, size, size, data.data()};
+  std::vector<Matrix> copies;
+  copies.push_back(table_.pack(pool_, source));
+  const size_t bytes = copies.front().bytes();
+  while (copies.size() * bytes < options_.dram_bytes) copies.push_back(copy_of(copies.front()));
+
+  const auto x = random_rows(size_t{kRows[3]} * size);
+  std::vector<float> alone(size), expected(size);
+  const auto multiply = [&](const Table& table, const Matrix& w, uint32_t rows, std::vector<float>& y) {
+    kernels::Input input;
+    table.prepare(pool_, x.data(), rows, size, size, input);
+    table.matmul(pool_, input, w, y.data(), size, kernels::Epilogue::kStore);
+  };
+  multiply(table_, copies.front(), 1, alone);
+  multiply(kernels::ref_table(), kernels::ref_table().pack(pool_, source), 1, expected);
+  TRY(check_ref(name(type), alone, expected, kMatmulError));
+
+  const bool integers = kernels::block_elements(type) > 1 && &table_ != &kernels::ref_table();
+  for (const uint32_t m : kRows) {
+    std::vector<float> y(size_t{m} * size);
+    multiply(table_, copies.front(), m, y);
+    TRY(check_row(name(type), y, alone));
+    kernels::Input input;
+    table_.prepare(pool_, x.data(), m, size, size, input);
+    const auto label = [&](const char* where) {
+      return fmt::format("{} x {} rows, {} x {}, {}", name(type), m, size, size, where);
     };
-    const double operations = 4.0 * m * kHeads * kDim * (kDepth + m / 2.0);
-    BenchRow row = runner.run(fmt::format("attention, {} rows at depth {}, 32/8 heads of 128", m, kDepth),
-                              operations, 1e12, "TFLOPS", work);
-    row.roof_share = row.value / (runner.compute_roof() / 4);  // fp32 FMA: a quarter of the bytes' lanes
-    row.roof = fmt::format("fp32 FMA, {:.2f} TFLOPS", runner.compute_roof() / 4);
-    set_hash(row, out);
-    if (m == 1) {
-      const double roof = runner.read_roof(kv_bytes);
-      row.roof_share = row.value * 1e12 / operations * static_cast<double>(kv_bytes) / 1e9 / roof;
-      row.roof = fmt::format("reading {} MiB from {}, {:.1f} GB/s", kv_bytes >> 20,
-                             cache_level(kv_bytes, pool.threads()), roof);
+    if (m <= 16) {
+      size_t next = 0;
+      finish(time(label("DRAM"), static_cast<double>(bytes), 1e9, "GB/s",
+                  [&] {
+                    table_.matmul(pool_, input, copies[next], y.data(), size, kernels::Epilogue::kStore);
+                    next = (next + 1) % copies.size();
+                  }),
+             dram_, fmt::format("reading DRAM, {:.1f} GB/s", dram_), m == 1 ? &Floors::matvec : nullptr, y);
     }
-    rows.push_back(std::move(row));
+    const double operations = 2.0 * m * size * size;
+    const double limit = (integers ? peaks_.int8 : peaks_.fp32) / 1e12;
+    finish(time(label("hot"), operations, 1e12, integers ? "TOPS" : "TFLOPS",
+                [&] { table_.matmul(pool_, input, copies[0], y.data(), size, kernels::Epilogue::kStore); }),
+           limit, integers ? describe(peaks_, 1, 0) : describe(peaks_, 0, 1),
+           m < 512    ? nullptr
+           : integers ? &Floors::int8
+                      : &Floors::fp32,
+           y);
   }
+  return {};
+}
+
+Result<void> KernelBench::attention() {
+  const uint32_t depth = options_.depth, most = depth + kQueries[2];
+  const kernels::KvShape shape{kPage, 1, kKvHeads, kDim};
+  const auto kv = random_rows(size_t{most} * kKvHeads * kDim);
+  const auto q = random_rows(size_t{kQueries[2]} * kHeads * kDim);
+  struct Cache {
+    Buffer memory;
+    std::vector<std::byte*> pages;
+  };
+  const auto fill = [&](const Table& table) {
+    const size_t count = (most + kPage - 1) / kPage, page = table.kv_page_bytes(shape);
+    Cache cache{Buffer(count * page), {}};
+    for (size_t i = 0; i < count; ++i) cache.pages.push_back(cache.memory.data() + i * page);
+    const kernels::Slice all{0, most, 0, cache.pages};
+    table.kv_write(pool_, shape, 0, {&all, 1}, kv.data(), kv.data(), kKvHeads * kDim);
+    return cache;
+  };
+  Buffer scratch;
+  const auto attend = [&](const Table& table, const Cache& cache, uint32_t m, std::vector<float>& out) {
+    const kernels::Slice slice{0, m, depth, cache.pages};
+    kernels::AttentionArgs args;
+    args.shape = &shape;
+    args.heads = kHeads;
+    args.scale = 0.088f;
+    args.slices = {&slice, 1};
+    args.q = q.data();
+    args.q_ld = kHeads * kDim;
+    args.out = out.data();
+    args.out_ld = kHeads * kDim;
+    args.scratch = &scratch;
+    table.attention(pool_, args);
+  };
+  const Cache cache = fill(table_);
+  std::vector<float> alone(kHeads * kDim), expected(alone.size());
+  attend(table_, cache, 1, alone);
+  attend(kernels::ref_table(), fill(kernels::ref_table()), 1, expected);
+  TRY(check_ref("attention", alone, expected, kAttentionError));
+
+  const size_t kv_bytes = table_.kv_page_bytes(shape) / kPage * depth;
+  for (const uint32_t m : kQueries) {
+    std::vector<float> out(size_t{m} * kHeads * kDim);
+    attend(table_, cache, m, out);
+    TRY(check_row("attention", out, alone));
+    const double operations = 4.0 * m * kHeads * kDim * (depth + (m + 1) / 2.0);
+    BenchRow row = time(
+        fmt::format("attention, {} rows at depth {}, {}/{} heads of {}", m, depth, kHeads, kKvHeads, kDim),
+        operations, 1e12, "TFLOPS", [&] { attend(table_, cache, m, out); });
+    if (m > 1) {
+      finish(std::move(row), peaks_.fp32 / 1e12, describe(peaks_, 0, 1), m == 64 ? &Floors::prefill : nullptr,
+             out);
+      continue;
+    }
+    const double read = measure_read(pool_, timer_, "", kv_bytes, options_.seconds).value;
+    finish(std::move(row), operations / 1e12 / (static_cast<double>(kv_bytes) / 1e9 / read),
+           fmt::format("reading {} MiB from {}, {:.1f} GB/s", kv_bytes >> 20,
+                       cache_level(kv_bytes, pool_.threads()), read),
+           &Floors::decode, out);
+  }
+  return {};
 }
 
 }  // namespace
 
 Result<std::vector<BenchRow>> bench_kernels(const KernelBenchOptions& options) {
-  const kernels::Table* table = TRY(kernels::select(options.kernels));
+  CHECK(options.size > 0 && options.size % 256 == 0 && options.depth > 0 && options.depth % kPage == 0,
+        "matrices of {}, depth {}", options.size, options.depth);
+  const Table* table = TRY(kernels::select(options.kernels));
+  TRY(check_memory(options.dram_bytes + kOtherBytes));
   TaskPool pool(options.threads > 0 ? options.threads : usable_cpus());
-  Runner runner(pool, options.seconds);
-  std::vector<BenchRow> rows;
-  matmul_rows(*table, pool, runner, runner.read_roof(kDramBytes), rows);
-  attention_rows(*table, pool, runner, rows);
-  return rows;
+  KernelBench bench(options, *table, pool);
+  for (const WeightType type : {WeightType::kQ4_1, WeightType::kQ8_0, WeightType::kQ6_K, WeightType::kBF16})
+    TRY(bench.matmul(type));
+  TRY(bench.attention());
+  return std::move(bench).rows();
 }
 
 }  // namespace reprise

@@ -9,7 +9,6 @@
 namespace reprise {
 
 namespace {
-constexpr uint32_t kFewWindows = 5;
 
 std::string number(double x) { return std::isfinite(x) ? fmt::format("{:.6g}", x) : "null"; }
 std::string number(const std::optional<double>& x) { return x ? number(*x) : "null"; }
@@ -60,15 +59,17 @@ const char* ok_text(Verdict verdict) {
 std::string rounded(double x) { return x >= 100 ? fmt::format("{:.0f}", x) : fmt::format("{:.3g}", x); }
 }  // namespace
 
-void judge(BenchRow& row, double wanted) {
+void judge(BenchRow& row, std::optional<double> wanted) {
   row.wanted = wanted;
   const double low = row.low.value_or(row.value), high = row.high.value_or(row.value);
   if (row.windows > 0 && row.kept < kFewWindows) {
     row.verdict = Verdict::kInconclusive;
-  } else if (low >= wanted) {
+  } else if (!wanted) {
+    row.verdict = Verdict::kInfo;
+  } else if (low >= *wanted) {
     row.verdict = Verdict::kOk;
   } else {
-    row.verdict = high < wanted ? Verdict::kShort : Verdict::kInconclusive;
+    row.verdict = high < *wanted ? Verdict::kShort : Verdict::kInconclusive;
   }
 }
 
@@ -81,8 +82,8 @@ std::string to_text(std::span<const BenchRow> rows) {
     line += row.low ? fmt::format(" {:>17}", fmt::format("[{}, {}]", rounded(*row.low), rounded(*row.high)))
                     : fmt::format(" {:17}", "");
     if (row.windows) line += fmt::format("  {:>9} kept", fmt::format("{}/{}", row.kept, row.windows));
-    if (row.peer) line += fmt::format("  peer {}", rounded(*row.peer));
-    if (row.wanted) line += fmt::format("  wanted {} {}", rounded(*row.wanted), ok_text(row.verdict));
+    if (row.wanted) line += fmt::format("  wanted {}", rounded(*row.wanted));
+    if (row.verdict != Verdict::kInfo) line += fmt::format("  {}", ok_text(row.verdict));
     if (row.roof_share) line += fmt::format("  {:.0f} % of {}", *row.roof_share * 100, row.roof);
     if (!row.output_hash.empty()) line += "  output " + row.output_hash;
     line.erase(line.find_last_not_of(' ') + 1);
@@ -98,10 +99,10 @@ std::string to_json(std::span<const BenchRow> rows) {
     text += fmt::format(
         "{}\n  {{\"name\": {}, \"value\": {}, \"unit\": {}, \"low\": {}, \"high\": {}, \"windows\": {}, "
         "\"kept\": {}, "
-        "\"wanted\": {}, \"ok\": {}, \"roof_share\": {}, \"roof\": {}, \"peer\": {}, \"output_hash\": {}}}",
+        "\"wanted\": {}, \"ok\": {}, \"roof_share\": {}, \"roof\": {}, \"output_hash\": {}}}",
         i ? "," : "", quoted(r.name), number(r.value), quoted(r.unit), number(r.low), number(r.high),
         r.windows, r.kept, number(r.wanted), ok_json(r.verdict), number(r.roof_share), quoted(r.roof),
-        number(r.peer), quoted(r.output_hash));
+        quoted(r.output_hash));
   }
   return text + "\n]}\n";
 }

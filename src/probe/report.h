@@ -9,11 +9,14 @@
 
 namespace reprise {
 
+// A row of fewer quiet windows says nothing.
+inline constexpr uint32_t kFewWindows = 5;
+
 enum class Verdict {
   kInfo,          // nothing was wanted
   kOk,            // the whole interval is at least what was wanted
   kShort,         // the whole interval is below
-  kInconclusive,  // the interval contains what was wanted, or too few quiet windows were seen
+  kInconclusive,  // the interval contains what was wanted, or there were fewer than kFewWindows quiet ones
 };
 
 struct BenchRow {
@@ -26,17 +29,16 @@ struct BenchRow {
   Verdict verdict = Verdict::kInfo;
   std::optional<double> roof_share;  // value / limit, in [0, 1] or a little above
   std::string roof;                  // the limit and the level it is of: "int8 dot, 1.38 TOPS"
-  std::optional<double> peer;        // another program's value in the same unit
   std::string output_hash;           // 16 hex digits; empty when nothing is computed
 };
 
-// Sets wanted and verdict from the row's interval.
-void judge(BenchRow& row, double wanted);
+// Sets the verdict from the row's windows, interval and what is wanted, if anything is.
+void judge(BenchRow& row, std::optional<double> wanted = {});
 
 // A table for people, one line a row, ending in a newline.
 std::string to_text(std::span<const BenchRow> rows);
 // {"rows": [{"name", "value", "unit", "low", "high", "windows", "kept", "wanted", "ok", "roof_share", "roof",
-// "peer", "output_hash"}]}; absent values are null, "ok" is true, false or "inconclusive".
+// "output_hash"}]}; absent values are null, "ok" is true, false or "inconclusive".
 std::string to_json(std::span<const BenchRow> rows);
 // 0: all fine; 1: some row is short; 2: none is short, some is inconclusive.
 int exit_status(std::span<const BenchRow> rows);

@@ -13,7 +13,6 @@ namespace reprise {
 
 namespace {
 constexpr double kQuietShare = 0.9;
-constexpr uint32_t kFewWindows = 5;
 constexpr int kResamples = 400;
 
 uint64_t scalar_loop(uint64_t rounds, double*) {
@@ -117,6 +116,7 @@ BenchRow rate_row(std::string name, double work, double scale, std::string unit,
   row.high = work / e.low / scale;
   row.windows = e.windows;
   row.kept = e.kept;
+  judge(row);
   return row;
 }
 

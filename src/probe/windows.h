@@ -31,7 +31,8 @@ class WindowTimer {
   // Runs `work` as one window. At most 50 ms of work: the mode changes.
   Window time(const std::function<void()>& work);
 
-  // The windows' median and interval. When fewer than five are quiet, all count, but `kept` tells.
+  // The windows' median and interval. When fewer than kFewWindows are quiet, all count, but `kept`
+  // tells.
   Estimate estimate(std::span<const Window> windows) const;
   // The sum of medians of consecutive parts of one job, each with its own windows.
   Estimate estimate_sum(std::span<const std::vector<Window>> parts) const;
@@ -49,7 +50,8 @@ class WindowTimer {
   Nanos last_end_ = 0;
 };
 
-// A row of `work / seconds` from an estimate, in `scale` units (1e9 for GB/s of bytes).
+// A row of `work / seconds` from an estimate, in `scale` units (1e9 for GB/s of bytes). Inconclusive when too
+// few windows were quiet.
 BenchRow rate_row(std::string name, double work, double scale, std::string unit, const Estimate& estimate);
 
 }  // namespace reprise
