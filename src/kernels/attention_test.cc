@@ -9,23 +9,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kernels/cpu/tables.h"
 #include "kernels/table.h"
+#include "kernels/testing/tables.h"
 
 namespace reprise::kernels {
 namespace {
 
-std::vector<const Table*> fast_tables() {
-  std::vector<const Table*> tables;
-  if (cpu::has_avx2()) tables.push_back(&cpu::avx2_table());
-  if (cpu::has_avx512()) tables.push_back(&cpu::avx512_table());
-  return tables;
-}
-std::vector<const Table*> all_tables() {
-  auto tables = fast_tables();
-  tables.push_back(&ref_table());
-  return tables;
-}
+using testing::all_tables;
+using testing::fast_tables;
 
 // One sequence: its queries, keys and values in fp32, and pages that are NaN until written.
 struct Sequence {
@@ -242,9 +233,23 @@ TEST(Attention, LargeScoresNeitherOverflowNorVanish) {
     }
 }
 
+// One row at depth is cut into parts that are many enough to be merged in parallel; among fifty it is not
+// cut.
+TEST(Attention, ALargeMergeIsTheSameBits) {
+  TaskPool pool(2, false);
+  const KvShape shape{64, 1, 2, 128};
+  const uint32_t length = 4200;
+  for (const Table* t : fast_tables()) {
+    Sequence s(*t, pool, shape, 16, length);
+    s.write(0, length);
+    const auto many = s.attend(length - 50, length), one = s.attend(length - 1, length);
+    expect_same_bits(one, &many[49 * s.q_ld()], t->name);
+  }
+}
+
 TEST(AttentionDeathTest, WrongShapesAbort) {
   TaskPool pool(1, false);
-  for (const Table* t : fast_tables()) {
+  for (const Table* t : all_tables()) {
     Sequence s(*t, pool, {16, 1, 1, 16}, 1, 20);
     EXPECT_DEATH(s.write(0, 40), "need more than 2 pages");
     EXPECT_DEATH(s.attend(0, 10, 1), "layer 1 of 1");
