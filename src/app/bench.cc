@@ -12,15 +12,17 @@
 namespace reprise {
 namespace {
 
-// Prints the rows, writes them to options.json when asked, and says how they went as an exit status.
+// Prints the rows as a table or as JSON, or writes the JSON to a file beside the table; says how they went as
+// an exit status.
 int report(const BenchOptions& options, const Result<std::vector<BenchRow>>& rows) {
   const auto fail_with = [](const std::string& message) {
     std::fprintf(stderr, "reprise bench: %s\n", message.c_str());
     return 1;
   };
   if (!rows) return fail_with(rows.error().message);
-  std::fputs(to_text(*rows).c_str(), stdout);
-  if (!options.json.empty()) {
+  const bool print_json = options.json == BenchOptions::kStdout;
+  std::fputs((print_json ? to_json(*rows) : to_text(*rows)).c_str(), stdout);
+  if (!options.json.empty() && !print_json) {
     std::FILE* file = std::fopen(options.json.c_str(), "w");
     if (!file) return fail_with("cannot write " + options.json);
     const std::string text = to_json(*rows);
@@ -42,7 +44,7 @@ void clear_progress() { show_progress(""); }
 }  // namespace
 
 int run_bench_roof(const BenchOptions& options) {
-  return report(options, bench_roof({.threads = options.threads}));
+  return report(options, bench_roof({.threads = options.threads, .kernels = options.kernels}));
 }
 
 int run_bench_kernels(const BenchOptions& options) {

@@ -1,4 +1,4 @@
-// `reprise bench roof|kernels|model`: prints rows, optionally writes them as JSON.
+// `reprise bench roof|kernels|model`: prints rows as a table or as JSON.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,9 @@ struct BenchOptions {
   std::string model_file;
   uint32_t prompt = 512, gen = 128, depth = 0;
   std::string kernels;
-  int threads = 0;   // 0 = all usable CPUs
-  std::string json;  // file to write, or empty
+  int threads = 0;  // 0 = all usable CPUs
+  static constexpr const char* kStdout = "-";
+  std::string json;  // file to write besides the table; kStdout = JSON instead of the table; empty = none
 };
 
 // Exit status: 0, 1 when a row falls short or the bench cannot run, 2 when a row is inconclusive.

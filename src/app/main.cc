@@ -164,7 +164,14 @@ void add_bench(CLI::App& app, std::function<int()>& action) {
       "8192");
   for (CLI::App* one : {roof, kernels, model}) {
     add_compute_flags(one, options.kernels, options.threads);
-    one->add_option("--json", options.json, "Also write the rows to this file")->type_name("FILE");
+    one->add_option_function<std::vector<std::string>>(
+           "--json",
+           [](const std::vector<std::string>& file) {
+             options.json = file.empty() || file[0].empty() ? BenchOptions::kStdout : file[0];
+           },
+           "Print JSON instead of a table or, given a FILE, write it there besides")
+        ->expected(0, 1)
+        ->type_name("[FILE]");
   }
   roof->callback([&action] { action = [] { return run_bench_roof(options); }; });
   kernels->callback([&action] { action = [] { return run_bench_kernels(options); }; });

@@ -93,10 +93,10 @@ Result<std::vector<BenchRow>> bench_model(const ModelBenchOptions& options,
     BenchRow row = rate_row(at_depth("decode", options.generate), 1, 1, "tokens/s", *decode);
     if (decode_roof) {
       // The limit is reading a working set of this size, wherever it lives.
-      const BenchRow read = measure_read(pool, timer, "", working_set, roof_seconds);
-      row.roof_share = row.value * bytes / 1e9 / read.value;
+      const double read = measure_read(pool, timer, "", working_set, roof_seconds).best;
+      row.roof_share = row.value * bytes / 1e9 / read;
       row.roof = fmt::format("reading {:.0f} MiB from {}, {:.1f} GB/s", bytes / (1 << 20),
-                             cache_level(working_set, pool.threads()), read.value);
+                             cache_level(working_set, pool.threads()), read);
     }
     row.output_hash = passes.decode_hash();
     rows.push_back(std::move(row));

@@ -44,7 +44,7 @@ Peaks measure_peaks(TaskPool& pool, WindowTimer& timer, std::string_view table, 
                    : loop.kind == RoofKind::kFp32 ? &peaks.fp32
                                                   : nullptr;
     // The first of a kind is the vector unit's.
-    if (peak && *peak == 0) *peak = measure_loop(pool, timer, loop, "", seconds).value * 1e12;
+    if (peak && *peak == 0) *peak = measure_loop(pool, timer, loop, "", seconds).best * 1e12;
   }
   return peaks;
 }

@@ -319,7 +319,9 @@ TEST(KernelBench, ChecksAndTimesEveryKernel) {
       EXPECT_EQ(row.output_hash.size(), 16u) << row.name;
       judged += row.wanted.has_value();
     }
-    EXPECT_EQ(judged, std::string_view(table) == "ref" ? 0u : 10u);
+    // All of the fast tables' matrix multiplies with 1 and 512 rows, and attention.
+    EXPECT_EQ(judged == 0, std::string_view((*kernels::select(table))->name) == "ref");
+    EXPECT_TRUE(judged == 0 || judged >= 9) << judged;
   }
   EXPECT_THAT(bench_kernels({.kernels = "abacus"}).error().message, HasSubstr("use ref, avx2 or avx512"));
   EXPECT_THAT(bench_kernels({.dram_bytes = size_t{1} << 50}).error().message,

@@ -24,6 +24,7 @@ struct BenchRow {
   double value = 0;
   std::string unit;                 // "tokens/s", "GB/s", ...: more is better
   std::optional<double> low, high;  // 95 % interval of the median, by bootstrap
+  double best = 0;                  // of the fastest window: as a limit, since noise only ever slows
   uint32_t windows = 0, kept = 0;   // measured, and of these in the quiet mode
   std::optional<double> wanted;
   Verdict verdict = Verdict::kInfo;

@@ -13,9 +13,11 @@ namespace reprise {
 Result<std::vector<BenchRow>> bench_roof(const RoofOptions& options) {
   TRY(kernels::select(options.kernels));
   const auto loops = kernels::roof_loops(options.kernels);
+  if (loops.empty() && !options.kernels.empty())
+    return fail(ErrorKind::kUnsupported, "there are no peak loops for kernel table '{}': use avx2 or avx512",
+                options.kernels);
   if (loops.empty())
-    return fail(ErrorKind::kUnsupported, "there are no peak loops for {}: they need AVX2 at least",
-                options.kernels.empty() ? "this CPU" : "kernel table '" + options.kernels + "'");
+    return fail(ErrorKind::kUnsupported, "the peak loops need AVX2 at least, which this CPU lacks");
   TRY(check_memory(options.dram_bytes));
 
   const int all = options.threads > 0 ? options.threads : usable_cpus();

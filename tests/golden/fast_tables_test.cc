@@ -1,6 +1,6 @@
 // The fast tables against the reference, token by token over source code: mean KL divergence <= 1e-3 and the
-// same most likely token at >= 99 % of the positions. Fast tables quantise activations to int8 and keep KV in
-// bf16.
+// same most likely token at >= 99 % of the positions. Fast tables quantise activations to 15 bits and keep KV
+// in bf16.
 #include <algorithm>
 #include <cmath>
 

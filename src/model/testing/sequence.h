@@ -9,7 +9,7 @@ namespace reprise::testing {
 
 class Sequence {
  public:
-  // Pages for `capacity` tokens, filled with NaN: nothing may depend on memory that was not written.
+  // Pages for all of `tokens`, filled with NaN: nothing may depend on memory that was not written.
   Sequence(const Model& model, std::vector<TokenId> tokens);
 
   uint32_t remaining() const { return static_cast<uint32_t>(tokens_.size()) - position_; }
