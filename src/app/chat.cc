@@ -45,7 +45,7 @@ class Chat {
     std::printf(
         "%s%s at %s. Ctrl-C stops an answer, Ctrl-D leaves, /clear starts anew, a \\ at the end of a line "
         "continues it.%s\n",
-        dim(), printable(model_).c_str(), options_.url.c_str(), plain());
+        dim(), for_terminal(model_).c_str(), options_.url.c_str(), plain());
     std::string prompt;
     while (read_prompt(prompt)) {
       if (prompt.find_first_not_of(" \t\n") == std::string::npos) continue;
@@ -169,7 +169,7 @@ class Chat {
   static void show_waiting(const std::string& text, Nanos waited) {
     if (isatty(STDERR_FILENO) != 1) return;
     std::fputs("\r\033[K", stderr);
-    if (!text.empty()) std::fprintf(stderr, "%s %.0f s", printable(text).c_str(), to_seconds(waited));
+    if (!text.empty()) std::fprintf(stderr, "%s %.0f s", for_terminal(text).c_str(), to_seconds(waited));
     std::fflush(stderr);
   }
 
@@ -241,12 +241,12 @@ class Chat {
       if (speed.pieces++ == 0) speed.first = speed.last;
     }
     if (on_terminal_ && !piece.reasoning.empty()) {
-      std::printf("%s%s%s", dim(), printable(piece.reasoning).c_str(), plain());
+      std::printf("%s%s%s", dim(), for_terminal(piece.reasoning).c_str(), plain());
       reasoning_open_ = true;
     }
     if (!piece.text.empty()) {
       if (std::exchange(reasoning_open_, false)) std::fputs("\n\n", stdout);
-      const std::string shown = isatty(STDOUT_FILENO) ? printable(piece.text) : piece.text;
+      const std::string shown = isatty(STDOUT_FILENO) ? for_terminal(piece.text) : piece.text;
       std::fwrite(shown.data(), 1, shown.size(), stdout);
       text += piece.text;
     }
@@ -283,7 +283,7 @@ class Chat {
 
   int complain(const Error& error) const {
     if (error.kind == ErrorKind::kCancelled) return kInterrupted;
-    std::fprintf(stderr, "%s\n", printable(error.message).c_str());
+    std::fprintf(stderr, "%s\n", for_terminal(error.message).c_str());
     return 1;
   }
 

@@ -116,7 +116,7 @@ std::string speed_line(const Speed& speed) {
   return line;
 }
 
-std::string printable(std::string_view text) {
+std::string for_terminal(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   for (size_t i = 0; i < text.size(); ++i) {

@@ -52,6 +52,6 @@ std::string speed_line(const Speed& speed);
 
 // Text that is safe to show: a model's control characters must not drive the terminal. Keeps line feed and
 // tab.
-std::string printable(std::string_view text);
+std::string for_terminal(std::string_view text);
 
 }  // namespace reprise

@@ -82,13 +82,13 @@ TEST(Conversation, SaysHowFastItWas) {
 }
 
 TEST(Conversation, KeepsControlCharactersFromTheTerminal) {
-  EXPECT_EQ(printable("a\tb\nc\xC3\xA4\xF0\x9F\x98\x80"), "a\tb\nc\xC3\xA4\xF0\x9F\x98\x80");
-  EXPECT_EQ(printable("\x1b[31mred\a\x7f"), "\xEF\xBF\xBD[31mred\xEF\xBF\xBD\xEF\xBF\xBD");
-  EXPECT_EQ(printable("\xC2\x9B"
-                      "31m\xC2\xA0"),
+  EXPECT_EQ(for_terminal("a\tb\nc\xC3\xA4\xF0\x9F\x98\x80"), "a\tb\nc\xC3\xA4\xF0\x9F\x98\x80");
+  EXPECT_EQ(for_terminal("\x1b[31mred\a\x7f"), "\xEF\xBF\xBD[31mred\xEF\xBF\xBD\xEF\xBF\xBD");
+  EXPECT_EQ(for_terminal("\xC2\x9B"
+                         "31m\xC2\xA0"),
             "\xEF\xBF\xBD"
             "31m\xC2\xA0");
-  EXPECT_EQ(printable("a\r\nb"), "a\nb");
+  EXPECT_EQ(for_terminal("a\r\nb"), "a\nb");
 }
 
 }  // namespace

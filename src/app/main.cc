@@ -11,8 +11,8 @@
 #include "app/config_file.h"
 #include "app/inspect.h"
 #include "app/serve.h"
-#include "app/size.h"
 #include "base/log.h"
+#include "base/size.h"
 
 namespace reprise {
 namespace {

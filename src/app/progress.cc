@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-#include "app/size.h"
+#include "base/size.h"
 
 namespace reprise {
 

@@ -18,8 +18,8 @@
 
 #include "api/api.h"
 #include "app/progress.h"
-#include "app/size.h"
 #include "base/log.h"
+#include "base/size.h"
 #include "base/task_pool.h"
 #include "text/chat_template.h"
 #include "text/tokenizer/tokenizer.h"

@@ -6,17 +6,12 @@
 #include <fmt/format.h>
 
 #include "base/log.h"
+#include "base/size.h"
 #include "engine/engine.h"
 #include "engine/kv_memory.h"
 #include "engine/model_executor.h"
 
 namespace reprise {
-
-namespace {
-std::string mebibytes(size_t bytes) {
-  return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
-}
-}  // namespace
 
 Limits derive_limits(const EngineConfig& config, const Model& model, uint32_t pages) {
   const KvSpec spec = model.kv_spec();
@@ -39,7 +34,7 @@ std::string Limits::describe() const {
       "context {} tokens; KV cache {} in {} pages of {} tokens, {} tokens in all; prefill chunks of {} "
       "tokens; at most {} "
       "sequences at once, {} requests, {} queued prompt tokens",
-      context, mebibytes(kv_bytes), pages, page_tokens, kv_tokens, prefill_chunk, max_running, max_requests,
+      context, format_size(kv_bytes), pages, page_tokens, kv_tokens, prefill_chunk, max_running, max_requests,
       max_queued_tokens);
 }
 
@@ -50,14 +45,14 @@ Result<std::unique_ptr<Engine>> open_engine(std::unique_ptr<Model> model, TaskPo
   if (config.kv_memory == 0 && !available) return std::unexpected(available.error());
   const size_t bytes = config.kv_memory > 0 ? config.kv_memory : default_kv_memory(*available);
   if (available && bytes > *available)
-    log::warn("the KV cache may grow to {}, but only {} of memory are available", mebibytes(bytes),
-              mebibytes(*available));
+    log::warn("the KV cache may grow to {}, but only {} of memory are available", format_size(bytes),
+              format_size(*available));
   const uint32_t pages = pages_for(spec, bytes);
   if (pages == 0) {
     size_t page = 0;
     for (const KvGroup& group : spec.groups) page += group.page_bytes;
     return fail(ErrorKind::kInvalid, "KV memory of {} does not hold one page of {} tokens, which takes {}",
-                mebibytes(bytes), spec.page_tokens, mebibytes(page));
+                format_size(bytes), spec.page_tokens, format_size(page));
   }
   const Limits limits = derive_limits(config, *model, pages);
   const uint64_t fingerprint = model->info().fingerprint;

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "base/size.h"
 #include "model/architectures.h"
 #include "model/config.h"
 #include "model/gguf.h"
@@ -20,21 +21,14 @@ void line(Out out, const char* label, fmt::format_string<Args...> format, Args&&
   fmt::format_to(out, "\n");
 }
 
-std::string with_unit(double n, std::span<const char* const> units, double step) {
-  size_t i = 0;
-  while (n >= step && i + 1 < units.size()) {
-    n /= step;
-    ++i;
-  }
-  return fmt::format("{:.{}f} {}", n, i == 0 ? 0 : 2, units[i]);
-}
-std::string show_bytes(double bytes) {
-  constexpr const char* kUnits[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-  return with_unit(bytes, kUnits, 1024);
-}
 std::string show_count(double count) {
   constexpr const char* kUnits[] = {"", "thousand", "million", "billion", "trillion"};
-  return with_unit(count, kUnits, 1000);
+  size_t i = 0;
+  while (count >= 1000 && i + 1 < std::size(kUnits)) {
+    count /= 1000;
+    ++i;
+  }
+  return fmt::format("{:.{}f} {}", count, i == 0 ? 0 : 2, kUnits[i]);
 }
 
 std::string text_of(const GgufFile& file, std::string_view key) {
@@ -52,7 +46,8 @@ uint32_t tokens_in(const GgufFile& file) {
 void show_tensors(Out out, const GgufFile& file) {
   struct Sum {
     size_t tensors = 0;
-    double elements = 0, bytes = 0;
+    double elements = 0;
+    size_t bytes = 0;
   };
   std::map<std::string, Sum> by_type;
   Sum all;
@@ -60,13 +55,13 @@ void show_tensors(Out out, const GgufFile& file) {
     for (Sum* sum : {&by_type[tensor.type->name], &all}) {
       ++sum->tensors;
       sum->elements += static_cast<double>(tensor.elements);
-      sum->bytes += static_cast<double>(tensor.bytes.size());
+      sum->bytes += tensor.bytes.size();
     }
   }
   line(out, "parameters", "{} in {} tensors, {}", show_count(all.elements), all.tensors,
-       show_bytes(all.bytes));
+       format_size(all.bytes));
   for (const auto& [name, sum] : by_type)
-    line(out, "", "{:<8} {:>12} {:>18} in {} tensors", name, show_bytes(sum.bytes), show_count(sum.elements),
+    line(out, "", "{:<8} {:>12} {:>18} in {} tensors", name, format_size(sum.bytes), show_count(sum.elements),
          sum.tensors);
 }
 
@@ -75,8 +70,8 @@ void show_config(Out out, const DecoderConfig& c) {
        c.feed_forward, c.vocabulary);
   line(out, "attention", "{} query heads, {} key-value heads of {}", c.heads, c.kv_heads, c.head_dim);
   const size_t kv = size_t{2} * c.layers * c.kv_width() * sizeof(uint16_t);
-  line(out, "kv per token", "{} ({} bytes, bf16); full context {}", show_bytes(static_cast<double>(kv)), kv,
-       show_bytes(static_cast<double>(kv) * c.trained_context));
+  line(out, "kv per token", "{} ({} bytes, bf16); full context {}", format_size(kv), kv,
+       format_size(kv * c.trained_context));
   line(out, "context", "{} tokens", c.trained_context);
   line(out, "rope", "base {:g}, {} of {} elements, scaling {}", c.rope.base, c.rope.rotary, c.head_dim,
        describe(c.rope));
@@ -126,7 +121,7 @@ Result<void> check(const GgufFile& file, const DecoderConfig& config, WeightLoad
 std::string report(const GgufFile& file, const std::string& path, const VocabularyCheck& usable) {
   std::string text;
   Out out(text);
-  line(out, "file", "{}: GGUF v{}, {}", path, file.version(), show_bytes(static_cast<double>(file.bytes())));
+  line(out, "file", "{}: GGUF v{}, {}", path, file.version(), format_size(file.bytes()));
   if (const std::string name = text_of(file, "general.name"); !name.empty()) line(out, "name", "{}", name);
   line(out, "architecture", "{}", text_of(file, "general.architecture"));
 

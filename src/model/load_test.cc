@@ -210,7 +210,7 @@ TEST_F(LoadTest, InspectReportsAndSaysWhyNot) {
   const VocabularyCheck any = [](const Vocabulary&) { return Result<void>(); };
   const std::string report = *inspect_model_file(path_, any);
   for (const char* part : {"architecture    llama", "2 layers, hidden 256, feed-forward 256, vocabulary 320",
-                           "4 query heads, 2 key-value heads of 64", "1.00 KiB (1024 bytes, bf16)",
+                           "4 query heads, 2 key-value heads of 64", "1.0 KiB (1024 bytes, bf16)",
                            "512 tokens", "scaling yarn x4 over 128", "Q8_0", "parameters      ",
                            "gpt2, pre-tokenizer smollm, 320 tokens (64 control)", "eos 257 <|im_end|>",
                            "stop tokens     257 <|im_end|>", "chat template", "servable        yes"})

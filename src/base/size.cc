@@ -1,4 +1,4 @@
-#include "app/size.h"
+#include "base/size.h"
 
 #include <charconv>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Sizes as people write them on a command line.
+// Sizes in bytes as people read and write them.
 #pragma once
 
 #include <cstddef>
