@@ -79,9 +79,11 @@ struct Avx512 {
     return _mm512_or_si512(low, _mm512_and_si512(shifted, _mm512_set1_epi8(0x30)));
   }
   // acc[lane] += sum of four (unsigned weight) * (signed activation): exact.
-  static I dot_small(I acc, I w, I a) { return _mm512_dpbusd_epi32(acc, w, a); }          // w <= 63
-  static I dot_bytes(I acc, I w, I a) { return _mm512_dpbusd_epi32(acc, w, a); }          // w <= 255
-  static I magnitude(I a) { return _mm512_and_si512(a, _mm512_set1_epi32(0x7fffffff)); }  // of fp32 bits
+  static I dot_small(I acc, I w, I a) { return _mm512_dpbusd_epi32(acc, w, a); }  // w <= 63
+  static I dot_bytes(I acc, I w, I a) { return _mm512_dpbusd_epi32(acc, w, a); }  // w <= 255
+
+  // Lanes as integers: of fp32 bits, without the sign; the larger; bit by bit.
+  static I magnitude(I a) { return _mm512_and_si512(a, _mm512_set1_epi32(0x7fffffff)); }
   static I max(I a, I b) { return _mm512_max_epi32(a, b); }
   static int32_t max(I a) { return _mm512_reduce_max_epi32(a); }
   static I bit_xor(I a, I b) { return _mm512_xor_si512(a, b); }
