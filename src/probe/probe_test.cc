@@ -68,7 +68,8 @@ TEST(Report, JsonHasEveryFieldAndEscapes) {
   EXPECT_EQ(
       to_json(std::vector{row}),
       "{\"rows\": [\n  {\"name\": \"a \\\"name\\\"\\u000a\", \"value\": 10, \"unit\": \"GB/s\", \"low\": 9, "
-      "\"high\": 11, \"windows\": 20, \"kept\": 20, \"wanted\": 5, \"ok\": true, \"roof_share\": null, "
+      "\"high\": 11, \"plain\": null, \"windows\": 20, \"kept\": 20, \"wanted\": 5, \"ok\": true, "
+      "\"roof_share\": null, "
       "\"roof\": \"\", \"output_hash\": \"00ff\"}\n]}\n");
   EXPECT_EQ(to_json({}), "{\"rows\": [\n]}\n");
   EXPECT_THAT(to_text(std::vector{row}), HasSubstr("[9, 11]"));
@@ -84,6 +85,7 @@ TEST(Windows, OnlyQuietWindowsCount) {
   EXPECT_EQ(e.median, 1.0);
   EXPECT_EQ(e.kept, 20u);
   EXPECT_EQ(e.windows, 35u);
+  EXPECT_DOUBLE_EQ(e.mean, (20 * 1.0 + 15 * 9.0) / 35) << "of all windows";
   EXPECT_EQ(e.low, 1.0);
   EXPECT_EQ(e.high, 1.0);
   // Two parts: medians add; the kept count is that of the worse part.

@@ -97,12 +97,12 @@ std::string to_json(std::span<const BenchRow> rows) {
   for (size_t i = 0; i < rows.size(); ++i) {
     const BenchRow& r = rows[i];
     text += fmt::format(
-        "{}\n  {{\"name\": {}, \"value\": {}, \"unit\": {}, \"low\": {}, \"high\": {}, \"windows\": {}, "
-        "\"kept\": {}, "
-        "\"wanted\": {}, \"ok\": {}, \"roof_share\": {}, \"roof\": {}, \"output_hash\": {}}}",
+        "{}\n  {{\"name\": {}, \"value\": {}, \"unit\": {}, \"low\": {}, \"high\": {}, \"plain\": {}, "
+        "\"windows\": {}, \"kept\": {}, \"wanted\": {}, \"ok\": {}, \"roof_share\": {}, \"roof\": {}, "
+        "\"output_hash\": {}}}",
         i ? "," : "", quoted(r.name), number(r.value), quoted(r.unit), number(r.low), number(r.high),
-        r.windows, r.kept, number(r.wanted), ok_json(r.verdict), number(r.roof_share), quoted(r.roof),
-        quoted(r.output_hash));
+        r.plain > 0 ? number(r.plain) : "null", r.windows, r.kept, number(r.wanted), ok_json(r.verdict),
+        number(r.roof_share), quoted(r.roof), quoted(r.output_hash));
   }
   return text + "\n]}\n";
 }

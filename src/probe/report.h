@@ -25,7 +25,8 @@ struct BenchRow {
   std::string unit;                 // "tokens/s", "GB/s", ...: more is better
   std::optional<double> low, high;  // 95 % interval of the median, by bootstrap
   double best = 0;                  // of the fastest window: as a limit, since noise only ever slows
-  uint32_t windows = 0, kept = 0;   // measured, and of these in the quiet mode
+  double plain = 0;                // by the mean of all windows: comparable with programs that filter nothing
+  uint32_t windows = 0, kept = 0;  // measured, and of these in the quiet mode
   std::optional<double> wanted;
   Verdict verdict = Verdict::kInfo;
   std::optional<double> roof_share;  // value / limit, in [0, 1] or a little above
@@ -38,8 +39,8 @@ void judge(BenchRow& row, std::optional<double> wanted = {});
 
 // A table for people, one line a row, ending in a newline.
 std::string to_text(std::span<const BenchRow> rows);
-// {"rows": [{"name", "value", "unit", "low", "high", "windows", "kept", "wanted", "ok", "roof_share", "roof",
-// "output_hash"}]}; absent values are null, "ok" is true, false or "inconclusive".
+// {"rows": [{"name", "value", "unit", "low", "high", "plain", "windows", "kept", "wanted", "ok",
+// "roof_share", "roof", "output_hash"}]}; absent values are null, "ok" is true, false or "inconclusive".
 std::string to_json(std::span<const BenchRow> rows);
 // 0: all fine; 1: some row is short; 2: none is short, some is inconclusive.
 int exit_status(std::span<const BenchRow> rows);

@@ -89,6 +89,9 @@ Estimate WindowTimer::estimate_sum(std::span<const std::vector<Window>> parts) c
     seconds.push_back(quiet_seconds(part, kept));
     e.median += median(seconds.back());
     e.best += std::ranges::min(part, {}, &Window::seconds).seconds;
+    double sum = 0;
+    for (const Window& w : part) sum += w.seconds;
+    e.mean += sum / static_cast<double>(part.size());
     // A sum is as good as its worst part: windows and kept are per part.
     if (e.windows == 0 || kept < e.kept) e.kept = kept;
     e.windows = std::max(e.windows, static_cast<uint32_t>(part.size()));
@@ -114,6 +117,7 @@ BenchRow rate_row(std::string name, double work, double scale, std::string unit,
   row.value = work / e.median / scale;
   row.unit = std::move(unit);
   row.best = work / e.best / scale;
+  row.plain = work / e.mean / scale;
   row.low = work / e.high / scale;
   row.high = work / e.low / scale;
   row.windows = e.windows;

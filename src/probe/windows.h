@@ -21,6 +21,7 @@ struct Window {
 struct Estimate {
   double median = 0, low = 0, high = 0;  // seconds, and the 95 % interval of the median by bootstrap
   double best = 0;                       // seconds of the fastest window
+  double mean = 0;  // seconds, of all windows, quiet or not: what a plain stopwatch shows
   uint32_t windows = 0, kept = 0;
 };
 
