@@ -2,7 +2,8 @@
 """A long prompt arriving while streams run:  ./dev bench mixed [--rounds N]
 
 Each round measures on one server: (a) 4 streams decoding undisturbed, (b) a 7,000-token prompt alone, (c) the same kind
-of prompt arriving while the 4 streams decode. Wanted: the streams' p99 inter-token latency in (c) at most 3x that of (a),
+of prompt arriving while the 4 streams decode; (a) and (b) before and after (c), so that a slow spell of the machine that
+comes or goes meanwhile meets both sides of a ratio. Wanted: the streams' p99 inter-token latency in (c) at most 3x that of (a),
 and the prompt's prefill speed in (c) at least 60 % of (b). Every long prompt is new to the prefix cache.
 """
 import argparse, asyncio, os, pathlib, statistics, sys, time
@@ -14,7 +15,7 @@ parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.R
 parser.add_argument("--reprise", required=True)
 parser.add_argument("--model", required=True)
 parser.add_argument("--llama", help="not used: the comparison is with ourselves")
-parser.add_argument("--rounds", type=int, default=5)
+parser.add_argument("--rounds", type=int, default=6)
 parser.add_argument("--prompt", type=int, default=7000)
 parser.add_argument("flags", nargs="*", help="further flags for reprise serve, after --")
 args = parser.parse_args()
@@ -54,29 +55,35 @@ quiet_p99, busy_p99, itl_ratio, alone, shared, share = [], [], [], [], [], []
 with servers.reprise(args.reprise, args.model, *args.flags) as server:
     texts = []
     for round in range(args.rounds):
+        prompts = [long_prompt(server, 3 * round + i) for i in range(3)]
+
         async def measure():
-            first = await prefill(server.port, long_prompt(server, 2 * round))
-            # One run of the streams holds both: undisturbed at first, then the prompt arrives.
+            before = await prefill(server.port, prompts[0])
+            # One run of the streams: undisturbed, then beside the prompt, then undisturbed again.
             enough = asyncio.Event()
             running = asyncio.create_task(streams(server.port, enough))
             await asyncio.sleep(0.7)
-            quiet_from = time.monotonic()
-            await asyncio.sleep(2.5)
-            ids = long_prompt(server, 2 * round + 1)
-            quiet_to = time.monotonic()
-            busy = await prefill(server.port, ids)
+            times = [time.monotonic()]
+            await asyncio.sleep(1.5)
+            times.append(time.monotonic())
+            busy = await prefill(server.port, prompts[1])
+            times.append(time.monotonic())
+            await asyncio.sleep(1.5)
+            times.append(time.monotonic())
             if running.done():
-                raise RuntimeError("the streams ended before the prompt was done")
+                raise RuntimeError("the streams ended too early")
             enough.set()
-            return first, busy, await running, quiet_from, quiet_to
-        first, busy, answers, quiet_from, quiet_to = asyncio.run(measure())
+            answers = await running
+            return before, busy, await prefill(server.port, prompts[2]), answers, times
+
+        before, busy, after, answers, times = asyncio.run(measure())
         texts.append([a.text for a in answers])
-        quiet = rows.percentile(gaps_within(answers, quiet_from, quiet_to), 0.99)
+        quiet = rows.percentile(gaps_within(answers, times[0], times[1]) + gaps_within(answers, times[2], times[3]), 0.99)
         disturbed = rows.percentile(gaps_within(answers, busy.started, busy.arrivals[0]), 0.99)
         quiet_p99.append(quiet * 1e3)
         busy_p99.append(disturbed * 1e3)
         itl_ratio.append(disturbed / quiet)
-        alone.append(args.prompt / first.ttft)
+        alone.append(2 * args.prompt / (before.ttft + after.ttft))
         shared.append(args.prompt / busy.ttft)
         share.append(shared[-1] / alone[-1])
         print(f"round {round + 1}/{args.rounds}: ITL p99 {quiet * 1e3:.1f} -> {disturbed * 1e3:.1f} ms, prefill {alone[-1]:.0f} -> {shared[-1]:.0f} tokens/s", flush=True)

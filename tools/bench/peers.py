@@ -41,7 +41,7 @@ def ours(kind, prompt, gen, depth):
 
 def llama(flash, prompt, gen, depth):
     text = run([str(pathlib.Path(args.llama) / "llama-bench"), "-m", args.model, "-t", servers.CPUS, "-p", str(prompt), "-n", str(gen), "-d", str(depth),
-                "-fa", flash, "-r", "2" if depth else "3", "-o", "json"])
+                "-fa", flash, "-r", "1" if prompt + depth > 1000 else "3", "-o", "json"])
     return json.loads(text)[0]["avg_ts"]
 
 
