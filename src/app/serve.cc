@@ -143,6 +143,7 @@ int run_serve(const ServeOptions& options) {
     (*server)->stop(0);
     return die(loaded.error());
   }
+  const bool chats = loaded->chat_template.has_value();
   api.set_model(ServedModel{.info = loaded->info,
                             .tokenizer = std::move(loaded->tokenizer),
                             .chat_template = std::move(loaded->chat_template),
@@ -150,10 +151,10 @@ int run_serve(const ServeOptions& options) {
                             .backend = loaded->engine.get(),
                             .max_requests = loaded->engine->limits().max_requests,
                             .created = time(nullptr)});
-  log::info(
-      "ready: curl {}/v1/chat/completions -H 'content-type: application/json' -d "
-      "'{{\"stream\":true,\"messages\":[{{\"role\":\"user\",\"content\":\"Hello\"}}]}}'",
-      origin);
+  log::info("ready: curl {}/v1/{} -H 'content-type: application/json' -d '{}'", origin,
+            chats ? "chat/completions" : "completions",
+            chats ? R"({"stream":true,"messages":[{"role":"user","content":"Hello"}]})"
+                  : R"({"stream":true,"prompt":"Once upon a time"})");
 
   while (signal == SIGUSR1) sigwait(&signals, &signal);
   log::info("stopping: running requests may take {:.0f} s more; signal again to cut them",

@@ -1,5 +1,5 @@
 // Loops that do nothing but keep one unit of the CPU busy: the limits that benchmarks compare with. Each runs
-// on the calling thread, in registers or, for tiles, with operands in L1.
+// on the calling thread, with operands in L1.
 #pragma once
 
 #include <cstddef>

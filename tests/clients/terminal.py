@@ -53,7 +53,12 @@ class Screen:
         return shown
 
     def status(self):
-        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        for _ in range(600):
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                return os.waitstatus_to_exitcode(status)
+            time.sleep(0.1)
+        sys.exit(f"FAILED the program does not end: {self.text!r}")
 
 
 def piped(url, text):

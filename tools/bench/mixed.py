@@ -47,7 +47,8 @@ async def prefill(port, ids):
 
 
 def gaps_within(answers, begin, end):
-    return [b - a for answer in answers for a, b in zip(answer.arrivals, answer.arrivals[1:]) if begin <= a and b <= end]
+    """Of all streams, the gaps that touch the time from begin to end: a stall that outlasts it counts."""
+    return [b - a for answer in answers for a, b in zip(answer.arrivals, answer.arrivals[1:]) if a < end and b > begin]
 
 
 table = rows.Rows("mixed")

@@ -56,13 +56,15 @@ for name, kind, prompt, gen, depth, wanted in CASES:
     for round in range(args.rounds):
         for who in ("ours", "llama") if round % 2 == 0 else ("llama", "ours"):
             if who == "ours":
-                row = ours(kind, *shape)
+                before, row = row, ours(kind, *shape)
+                if before and before["output_hash"] != row["output_hash"]:
+                    sys.exit(f"{name}: the output differs between rounds")
                 quiet.append(row["value"])
                 own.append(row["plain"])
             else:
                 peer.append(llama(flash, *shape))
         print(f"{name}, round {round + 1}/{args.rounds}: {own[-1]:.1f} beside {peer[-1]:.1f} tokens/s (-fa {flash})", flush=True)
-    table.samples(name + ", quiet windows", quiet, "tokens/s", peer="llama.cpp", peer_value=statistics.median(peer), roof_share=row.get("roof_share"),
-                  output_hash=row.get("output_hash"))
+    table.samples(name + ", quiet windows", quiet, "tokens/s", roof_share=row["roof_share"], output_hash=row["output_hash"])
+    table.samples(name, own, "tokens/s", peer="llama.cpp", peer_value=statistics.median(peer))
     table.samples(name + ", ratio to llama.cpp", [a / b for a, b in zip(own, peer)], "x", wanted)
 table.finish()

@@ -29,9 +29,9 @@ class Answer:
         return [b - a for a, b in zip(self.arrivals, self.arrivals[1:])]
 
 
-async def chat(port, body, path="/v1/chat/completions", enough=None):
+async def chat(port, body, path="/v1/chat/completions", enough=None, begun=None):
     """Sends one streaming request and reads it to its end, or hangs up at the first text after the asyncio.Event
-    `enough` is set (usage is then None, finish "hung up"). Raises RuntimeError on an HTTP error or a broken stream."""
+    `enough` is set (usage is then None, finish "hung up"). Sets the asyncio.Event `begun` at the first text. Raises RuntimeError on an HTTP error or a broken stream."""
     payload = json.dumps({**body, "stream": True, "stream_options": {"include_usage": True}}).encode()
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
     started = time.monotonic()
@@ -60,6 +60,8 @@ async def chat(port, body, path="/v1/chat/completions", enough=None):
                 if piece:
                     text.append(piece)
                     arrivals.append(time.monotonic())
+                    if begun:
+                        begun.set()
                 finish = choice.get("finish_reason") or finish
             if enough and enough.is_set():
                 return Answer("".join(text), started, arrivals, usage, "hung up")

@@ -1,7 +1,8 @@
 // Peak loops of a vector unit, for any instruction set. Chains of independent accumulators cover the latency
-// of two units, everything stays in registers, and the one operand is opaque to the compiler anew for each
-// product, so that no product can be shared, hoisted or merged. All factors are 1: the accumulators count the
-// products. Included by ISA files only.
+// of two units; one operand of every second product comes from L1, as a kernel's do (a loop in registers
+// alone would not feel a neighbour on the same core as kernels feel it), and is opaque to the compiler, so
+// that no product can be shared, hoisted or merged. All factors are 1: the accumulators count the products.
+// Included by ISA files only.
 #pragma once
 
 #include "kernels/cpu/roof_loops.h"
@@ -16,15 +17,22 @@ struct RoofTile {
   static constexpr int kUnroll = 20;
   static constexpr uint64_t kProducts = uint64_t{kUnroll} * kChains;  // a round
 
-  // acc[c] = product(acc[c], operand), kProducts times a round.
+  // acc[c] = product(acc[c], one), kProducts times a round.
   template <class T, class Operand, class Product>
-  [[gnu::always_inline]] static void chains(uint64_t rounds, T (&acc)[kChains], Operand operand,
+  [[gnu::always_inline]] static void chains(uint64_t rounds, T (&acc)[kChains], Operand one,
                                             Product&& product) {
+    Operand ones[kChains];  // in L1
+    for (Operand& x : ones) x = one;
+    Operand operand = one;
     for (uint64_t i = 0; i < rounds; ++i)
 #pragma GCC unroll 20
       for (int u = 0; u < kUnroll; ++u)
 #pragma GCC unroll 12
         for (int c = 0; c < kChains; ++c) {
+          if (c % 2 == 0) {
+            asm volatile("" : "+m"(ones[c]));
+            operand = ones[c];
+          }
           Isa::opaque(operand);
           acc[c] = product(acc[c], operand);
           Isa::opaque(acc[c]);  // else GCC adds the products up first, and spills
