@@ -1,16 +1,31 @@
 # reprise_module(NAME [LINK modules and libraries...] [TEST_LINK ...] [EXCLUDE regex] [PCH <header>...]
-#                [FUZZ_SOURCES file.cc...] [FUZZ_LINK ...])
+#                [PCH_OF module] [FUZZ_SOURCES file.cc...] [FUZZ_LINK ...])
 #
 # One static library per module from every .cc under src/NAME, linked with exactly the modules it may include, plus
 #   *_test.cc   one GoogleTest program NAME_test, one ctest entry of the same name
 #   *_fuzz.cc   one program each: a libFuzzer target when REPRISE_FUZZ, else a replay of tests/fuzz/corpus/<stem>
 #   *.h         a target that compiles every header alone
-# PCH names heavy third-party headers to precompile for the module, its tests included.
+# PCH names heavy third-party headers to precompile for the module, its tests included; PCH_OF a module whose precompiled
+# headers serve here as well. Modules without either share one of the standard library's and fmt's, their tests one of
+# GoogleTest's too.
 # A file that matches EXCLUDE is left to the module's own CMakeLists (other flags, another program).
 # FUZZ_SOURCES is the part of a module that its fuzz targets reach, and FUZZ_LINK what that part links: a library of its
 # own, NAME_fuzzed, so that a fuzz build instruments what it runs and nothing else.
+set(standard_headers <algorithm> <array> <charconv> <cmath> <cstring> <filesystem> <functional> <map> <memory> <optional>
+    <span> <string> <string_view> <unordered_map> <variant> <vector> <fmt/format.h>)
+# Code of tests runs once: optimising GoogleTest's templates costs more than it saves.
+set(test_flags $<$<CONFIG:Release>:-O1>)
+file(WRITE ${CMAKE_BINARY_DIR}/no_source.cc "")
+add_library(reprise_headers OBJECT ${CMAKE_BINARY_DIR}/no_source.cc)
+target_link_libraries(reprise_headers PRIVATE reprise_flags fmt::fmt)
+target_precompile_headers(reprise_headers PRIVATE ${standard_headers})
+add_library(reprise_test_headers OBJECT ${CMAKE_BINARY_DIR}/no_source.cc)
+target_link_libraries(reprise_test_headers PRIVATE reprise_flags fmt::fmt GTest::gmock)
+target_compile_options(reprise_test_headers PRIVATE ${test_flags})
+target_precompile_headers(reprise_test_headers PRIVATE ${standard_headers} <gtest/gtest.h> <gmock/gmock.h>)
+
 function(reprise_module NAME)
-  cmake_parse_arguments(M "" "EXCLUDE" "LINK;TEST_LINK;PCH;FUZZ_SOURCES;FUZZ_LINK" ${ARGN})
+  cmake_parse_arguments(M "" "EXCLUDE;PCH_OF" "LINK;TEST_LINK;PCH;FUZZ_SOURCES;FUZZ_LINK" ${ARGN})
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
   set(sources ${all})
@@ -44,6 +59,13 @@ function(reprise_module NAME)
 
   if(M_PCH)
     target_precompile_headers(reprise_${NAME} PRIVATE ${M_PCH})
+  elseif(M_PCH_OF)
+    target_precompile_headers(reprise_${NAME} REUSE_FROM reprise_${M_PCH_OF})
+  elseif(sources)
+    target_precompile_headers(reprise_${NAME} REUSE_FROM reprise_headers)
+  endif()
+  if(M_FUZZ_SOURCES)
+    target_precompile_headers(${fuzzed} REUSE_FROM reprise_headers)
   endif()
 
   # Each public header compiles on its own.
@@ -67,11 +89,16 @@ function(reprise_module NAME)
     add_executable(${NAME}_test ${tests})
     target_link_libraries(${NAME}_test PRIVATE reprise_${NAME} ${M_TEST_LINK} GTest::gmock GTest::gtest_main)
     target_compile_definitions(${NAME}_test PRIVATE REPRISE_ROOT="${CMAKE_SOURCE_DIR}")
+    target_compile_options(${NAME}_test PRIVATE ${test_flags})
     if(M_PCH)
       target_precompile_headers(${NAME}_test PRIVATE ${M_PCH} <gtest/gtest.h> <gmock/gmock.h>)
+    elseif(M_PCH_OF)
+      target_precompile_headers(${NAME}_test REUSE_FROM ${M_PCH_OF}_test)
+    else()
+      target_precompile_headers(${NAME}_test REUSE_FROM reprise_test_headers)
     endif()
     add_test(NAME ${NAME}_test COMMAND ${NAME}_test --gtest_brief=1)
-    set_tests_properties(${NAME}_test PROPERTIES TIMEOUT 600)
+    set_tests_properties(${NAME}_test PROPERTIES TIMEOUT 1500)
   endif()
 
   foreach(fuzzer ${fuzzers})

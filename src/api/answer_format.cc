@@ -24,7 +24,8 @@ json::array token_ids(const Piece& piece) {
 }
 
 json::value stop_reason(const Choice& ended) {
-  return ended.stop_string() ? json::value(*ended.stop_string()) : json::value();
+  const std::optional<std::string>& stopped_by = ended.stop_string();
+  return stopped_by ? json::value(*stopped_by) : json::value();
 }
 
 json::object usage_object(const Usage& usage) {

@@ -1,5 +1,9 @@
 #include "api/answer_writer.h"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
 #include "api/error_policy.h"
 #include "api/json_text.h"
 #include "http/sse.h"
@@ -127,8 +131,14 @@ class StreamWriter final : public AnswerWriter {
 
 class WholeWriter final : public AnswerWriter {
  public:
-  WholeWriter(http::Exchange& exchange, const AnswerFormat& format, AnswerHead head, size_t choices)
-      : exchange_(exchange), format_(format), head_(std::move(head)), pieces_(choices), elements_(choices) {}
+  WholeWriter(http::Exchange& exchange, const AnswerFormat& format, AnswerHead head, size_t choices,
+              Selection selection)
+      : exchange_(exchange),
+        format_(format),
+        head_(std::move(head)),
+        selection_(selection),
+        pieces_(choices),
+        ended_(choices) {}
 
   awaitable<bool> add(size_t choice, Piece& piece, const Usage&) override {
     pieces_[choice].append(std::move(piece));
@@ -136,8 +146,7 @@ class WholeWriter final : public AnswerWriter {
   }
 
   awaitable<bool> ended(size_t choice, const Choice& ended) override {
-    Piece all = std::exchange(pieces_[choice], {});
-    elements_[choice] = format_.whole(choice, all, ended);
+    ended_[choice] = &ended;  // to be worded at the end: scores of its prompt may still come
     co_return true;
   }
 
@@ -147,7 +156,7 @@ class WholeWriter final : public AnswerWriter {
     body["object"] = format_.whole_object();
     body["created"] = head_.created;
     body["model"] = head_.model;
-    body["choices"] = std::move(elements_);
+    body["choices"] = selected();
     body["usage"] = usage_object(usage);
     body["timings"] = timings_object(longest, usage, pieces_.size());
     http::Response response;
@@ -166,11 +175,31 @@ class WholeWriter final : public AnswerWriter {
   awaitable<bool> idle() override { co_return true; }
 
  private:
+  json::array selected() {
+    json::array kept;
+    std::vector<size_t> order(selection_.per_prompt);
+    for (size_t first = 0; first < pieces_.size(); first += selection_.per_prompt) {
+      std::iota(order.begin(), order.end(), first);
+      if (selection_.returned < selection_.per_prompt) {
+        std::ranges::stable_sort(order, std::ranges::greater(),
+                                 [this](size_t choice) { return ended_[choice]->mean_logprob(); });
+      }
+      for (size_t i = 0; i < selection_.returned; ++i) {
+        const Piece all = std::exchange(pieces_[order[i]], {});
+        json::object element = format_.whole(order[i], all, *ended_[order[i]]);
+        element["index"] = kept.size();
+        kept.push_back(std::move(element));
+      }
+    }
+    return kept;
+  }
+
   http::Exchange& exchange_;
   const AnswerFormat& format_;
   AnswerHead head_;
+  const Selection selection_;
   std::vector<Piece> pieces_;
-  json::array elements_;
+  std::vector<const Choice*> ended_;
 };
 
 }  // namespace
@@ -181,8 +210,8 @@ std::unique_ptr<AnswerWriter> stream_writer(http::Exchange& exchange, const Answ
 }
 
 std::unique_ptr<AnswerWriter> whole_writer(http::Exchange& exchange, const AnswerFormat& format,
-                                           AnswerHead head, size_t choices) {
-  return std::make_unique<WholeWriter>(exchange, format, std::move(head), choices);
+                                           AnswerHead head, size_t choices, Selection selection) {
+  return std::make_unique<WholeWriter>(exchange, format, std::move(head), choices, selection);
 }
 
 }  // namespace reprise

@@ -39,7 +39,13 @@ struct StreamOptions {
 // first sign of life: until then a failure can still be an HTTP status, which clients retry.
 std::unique_ptr<AnswerWriter> stream_writer(http::Exchange& exchange, const AnswerFormat& format,
                                             AnswerHead head, size_t choices, StreamOptions options);
+// Of each prompt's choices those are returned whose tokens were the likeliest on average (best_of), best
+// first where not all are. Tokens must then carry their log probabilities.
+struct Selection {
+  size_t per_prompt = 1;
+  size_t returned = 1;
+};
 std::unique_ptr<AnswerWriter> whole_writer(http::Exchange& exchange, const AnswerFormat& format,
-                                           AnswerHead head, size_t choices);
+                                           AnswerHead head, size_t choices, Selection selection);
 
 }  // namespace reprise

@@ -7,14 +7,20 @@
 
 #include <openssl/crypto.h>
 
+#include "api/cors.h"
 #include "api/error_policy.h"
 #include "api/generation_plan.h"
 #include "api/json_text.h"
 #include "api/loaded_model.h"
+#include "api/model_card.h"
+#include "api/openapi.h"
 #include "api/session.h"
+#include "api/shortened.h"
 #include "api/tokenize.h"
 #include "base/check.h"
 #include "base/log.h"
+#include "http/content_coding.h"
+#include "text/utf8.h"
 
 namespace reprise {
 namespace json = boost::json;
@@ -29,14 +35,16 @@ struct Api::State {
   std::atomic<bool> draining{false};
 
   bool ready() const { return model.load() && !draining; }
-  PlanOptions plan_options() const { return {options.strict_model, options.keep_alive}; }
+  PlanOptions plan_options() const {
+    return {options.strict_model, options.strict_modalities, options.keep_alive};
+  }
 };
 
 namespace {
 
 // One request on its way through the API. Lives in the dispatching coroutine.
 struct Call {
-  const http::Request& request;
+  http::Request& request;
   http::Exchange& exchange;
   const Api::State& state;
   const LoadedModel* model;  // null until loaded; never null for a route that needs it
@@ -84,6 +92,14 @@ awaitable<void> version(Call& call) {
   co_return;
 }
 
+awaitable<void> openapi(Call& call) {
+  http::Response response;
+  response.headers.set("Content-Type", "application/json");
+  response.body = openapi_text(call.state.options.version);
+  call.exchange.respond(std::move(response));
+  co_return;
+}
+
 awaitable<void> metrics(Call& call) {
   http::Response response;
   response.headers.set("Content-Type", kMetricsType);
@@ -99,20 +115,9 @@ awaitable<void> metrics(Call& call) {
 // ---- Endpoints of the model
 // --------------------------------------------------------------------------------------
 
-json::object model_card(const LoadedModel& model, std::string_view id) {
-  return {{"id", id},
-          {"object", "model"},
-          {"created", model.served.created},
-          {"owned_by", "reprise"},
-          {"root", model.name()},
-          {"parent", nullptr},
-          {"max_model_len", model.context_length()},
-          {"context_length", model.context_length()}};
-}
-
 awaitable<void> list_models(Call& call) {
   json::array cards;
-  cards.push_back(model_card(*call.model, call.model->name()));
+  cards.push_back(model_card(*call.model, call.model->name(), call.state.options.version));
   json::object list{{"object", "list"}};
   list["data"] = std::move(cards);
   respond(call, list);
@@ -122,10 +127,12 @@ awaitable<void> list_models(Call& call) {
 constexpr std::string_view kModelPrefix = "/v1/models/";
 
 awaitable<void> show_model(Call& call) {
-  std::string id = call.request.path.substr(kModelPrefix.size());
+  std::string id = as_utf8(std::string_view(call.request.path).substr(kModelPrefix.size()));
   Result<void> known = check_model_name(id, *call.model, call.state.options.strict_model);
   if (known) {
-    respond(call, model_card(*call.model, id));
+    json::object card = model_card(*call.model, id, call.state.options.version);
+    card["chat_template"] = call.model->served.info.chat_template;
+    respond(call, card);
   } else {
     call.exchange.respond(error_response(known.error()));
   }
@@ -133,7 +140,7 @@ awaitable<void> show_model(Call& call) {
 }
 
 awaitable<void> tokenize_endpoint(Call& call) {
-  respond(call, tokenize(call.request.body, *call.model));
+  respond(call, tokenize(call.request.body, *call.model, call.state.options.strict_modalities));
   co_return;
 }
 
@@ -153,6 +160,7 @@ awaitable<void> generate(Call& call) {
     call.exchange.respond(error_response(job.error()));
     co_return;
   }
+  call.request.drop_body();  // a generation may take hours
   job->arrived = call.arrived;
   awaitable<void> session = run_session(call.exchange, *call.model, std::move(*job));
   co_await std::move(session);
@@ -174,6 +182,7 @@ constexpr Route kRoutes[] = {
     {"/health/live", false, Needs::kNothing, health},
     {"/health/ready", false, Needs::kNothing, ready},
     {"/metrics", false, Needs::kNothing, metrics},
+    {"/openapi.json", false, Needs::kNothing, openapi},
     {"/version", false, Needs::kKey, version},
     {"/v1/models", false, Needs::kModel, list_models},
     {kModelPrefix, false, Needs::kModel, show_model},
@@ -210,13 +219,15 @@ std::optional<http::Response> check_key(const http::Request& request, const std:
 }
 
 // The answer to a request that reaches no endpoint: no body was looked at.
-std::optional<http::Response> refuse(const http::Request& request, const Route* route,
+std::optional<http::Response> refuse(const http::Request& request, const Route* route, bool allowed_page,
                                      const Api::State& state) {
-  const std::string method = request.method.substr(0, 20);
+  const std::string method = shortened(request.method, 20);
+  const std::string_view methods = route && route->post ? "POST, OPTIONS" : "GET, HEAD, OPTIONS";
   if (route && method == "OPTIONS") {
     http::Response response;
     response.status = 204;
-    response.headers.set("Allow", route->post ? "POST, OPTIONS" : "GET, HEAD, OPTIONS");
+    response.headers.set("Allow", methods);
+    if (allowed_page && is_preflight(request)) allow_preflight(request, methods, response.headers);
     return response;
   }
   if (!route || route->needs != Needs::kNothing) {
@@ -224,12 +235,12 @@ std::optional<http::Response> refuse(const http::Request& request, const Route* 
   }
   if (!route) {
     return error_response(
-        404, fmt::format("Unknown request URL: {} {}.", method, request.path.substr(0, 200)), "unknown_url");
+        404, fmt::format("Unknown request URL: {} {}.", method, shortened(request.path, 200)), "unknown_url");
   }
   if (route->post ? method != "POST" : method != "GET" && method != "HEAD") {
     http::Response response = error_response(
         405, fmt::format("Not allowed to {} on {}.", method, route->path), "method_not_supported");
-    response.headers.set("Allow", route->post ? "POST, OPTIONS" : "GET, HEAD, OPTIONS");
+    response.headers.set("Allow", methods);
     return response;
   }
   if (route->needs == Needs::kModel && !state.model.load()) return unavailable(state);
@@ -237,11 +248,33 @@ std::optional<http::Response> refuse(const http::Request& request, const Route* 
   return std::nullopt;
 }
 
+// The body as it was before it was coded, in place.
+std::optional<http::Response> decompress(http::Request& request, size_t limit) {
+  const auto coding = request.headers.get("content-encoding");
+  if (!coding || request.body.empty()) return std::nullopt;
+  Result<std::string> body = http::decode_content(*coding, std::move(request.body), limit, request.share);
+  if (body) {
+    request.body = std::move(*body);
+    return std::nullopt;
+  }
+  const ErrorKind kind = body.error().kind;
+  if (kind == ErrorKind::kUnavailable) return error_response(body.error());
+  const int status = kind == ErrorKind::kUnsupported ? 415 : kind == ErrorKind::kTooLarge ? 413 : 400;
+  http::Response response =
+      error_response(status, body.error().message, "", status == 415 ? "Content-Encoding" : "body");
+  if (status == 415) response.headers.set("Accept-Encoding", "gzip, deflate");
+  return response;
+}
+
 awaitable<void> dispatch(std::shared_ptr<const Api::State> state, http::Request request,
                          http::Exchange& exchange) {
   Call call{request, exchange, *state, state->model.load(), now()};
   const Route* route = find_route(request.path);
-  if (auto refused = refuse(request, route, *state)) {
+  const http::Headers cors = cors_headers(request.headers, state->options.cors_origins);
+  exchange.add_headers(cors);
+  auto refused = refuse(request, route, cors.get("Access-Control-Allow-Origin").has_value(), *state);
+  if (!refused) refused = decompress(request, state->options.max_body);
+  if (refused) {
     log::debug("{} {}: {}", request.method, request.path, refused->status);
     exchange.respond(std::move(*refused));
     co_return;
@@ -269,8 +302,13 @@ http::Handler Api::handler() {
   };
 }
 
-std::string Api::error_body(int status, std::string_view message) {
-  return json_text(error_object(status, message));
+std::function<http::Response(const http::Refused&)> Api::refusal() {
+  return [state = std::shared_ptr<const State>(state_)](const http::Refused& refused) {
+    http::Response response = error_response(refused.status, refused.message, "", refused.body ? "body" : "");
+    for (const auto& [name, value] : cors_headers(refused.headers, state->options.cors_origins))
+      response.headers.add(name, value);
+    return response;
+  };
 }
 
 }  // namespace reprise

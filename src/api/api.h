@@ -14,10 +14,12 @@
 // keeps what it needs alive, so an Api may be destroyed before the server.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -31,9 +33,12 @@ namespace reprise {
 
 struct ApiOptions {
   std::string version;
-  std::string api_key;              // empty: open. Else required everywhere but on /health* and /metrics
-  bool strict_model = false;        // a request for a model of another name is answered 404
-  Nanos keep_alive = 10 * kSecond;  // of silence in a stream, before a comment is sent
+  std::string api_key;             // empty: open. Else required but on /health*, /metrics, /openapi.json
+  bool strict_model = false;       // a request for a model of another name is answered 404
+  bool strict_modalities = false;  // content parts that are no text are refused, not left out
+  std::vector<std::string> cors_origins;  // of web pages that may read answers; "*": any
+  size_t max_body = size_t{64} << 20;     // bytes of a request's body after decompression
+  Nanos keep_alive = 10 * kSecond;        // of silence in a stream, before a comment is sent
 };
 
 struct ServedModel {
@@ -42,6 +47,7 @@ struct ServedModel {
   std::optional<ChatTemplate> chat_template;  // none: /v1/chat/completions is refused
   std::string no_chat;                        // why there is none
   Backend* backend = nullptr;
+  std::string file;                    // what it was loaded from, for /v1/models
   uint32_t max_requests = UINT32_MAX;  // of the backend: a request of more choices can never run here
   int64_t created = 0;                 // unix seconds, as /v1/models tells
 };
@@ -61,9 +67,9 @@ class Api {
 
   // For http::Server::start.
   http::Handler handler();
-  // The same shape for ServerOptions::error_body, so that the server's own refusals (408, 413, ...) read
-  // alike. Its error_type is "application/json".
-  static std::string error_body(int status, std::string_view message);
+  // For ServerOptions::refusal: the server's own refusals (408, 413, ...) read like the handler's, web pages
+  // included.
+  std::function<http::Response(const http::Refused&)> refusal();
 
  private:
   std::shared_ptr<State> state_;

@@ -283,6 +283,201 @@ TEST_F(AnswerTest, CompletionsOfManyPromptsKeepTheirOrder) {
   EXPECT_EQ(streamed.text(1), "bb!");
 }
 
+// The tokens' log-probabilities are -1, -2, ... by their place in the prompt, the output's -0.5.
+std::vector<Event> scored(const Generation& generation, const std::vector<TokenId>& output) {
+  std::vector<Event> events = script_of(output, FinishReason::kLength);
+  std::vector<Event> scores;
+  for (size_t i = 1; i < generation.prompt.size() && generation.prompt_logprobs >= 0;) {
+    PromptTokens piece;  // of three at most
+    for (size_t end = std::min(i + 3, generation.prompt.size()); i < end; ++i) {
+      const float logprob = -static_cast<float>(i);
+      piece.tokens.push_back({generation.prompt[i], logprob, {{generation.prompt[i], logprob}}});
+    }
+    scores.push_back(std::move(piece));
+  }
+  events.insert(events.begin() + 1, scores.begin(), scores.end());
+  return events;
+}
+
+TEST_F(AnswerTest, EchoWithLogprobsScoresThePrompt) {
+  start();
+  backend_.answer_with([](const Generation& generation, size_t) { return scored(generation, {'!', '?'}); });
+  // The begin token has no part in the text; characters count, not bytes.
+  const json::object body = json::parse(R"({"prompt":"h\u00e9y","echo":true,"logprobs":1})").as_object();
+  const json::object answer = json_of(post("/v1/completions", body));
+  EXPECT_EQ(first_choice(answer).at("text"), "h\u00e9y!?");
+  const json::object& logprobs = first_choice(answer).at("logprobs").as_object();
+  EXPECT_EQ(json::serialize(logprobs.at("tokens")),
+            R"(["<|im_start|>","h","bytes:\\xc3","bytes:\\xa9","y","!","?"])");
+  EXPECT_EQ(json::serialize(logprobs.at("text_offset")), "[0,0,1,1,2,3,4]");
+  const json::array& values = logprobs.at("token_logprobs").as_array();
+  const json::array& tops = logprobs.at("top_logprobs").as_array();
+  ASSERT_EQ(values.size(), 7u);
+  ASSERT_EQ(tops.size(), 7u);
+  EXPECT_TRUE(values[0].is_null() && tops[0].is_null()) << "nothing comes before the first token";
+  for (size_t i = 1; i < 5; ++i) EXPECT_EQ(values[i].to_number<double>(), -static_cast<double>(i));
+  EXPECT_EQ(values[5].to_number<double>(), -0.5);
+  EXPECT_EQ(json::serialize(tops[4]), R"({"y":-4E0})");
+  EXPECT_EQ(backend_.submitted()[0].prompt_logprobs, 1);
+
+  const StreamedAnswer streamed = stream("/v1/completions", body);
+  EXPECT_EQ(streamed.text(0), "h\u00e9y!?");
+  json::array tokens, offsets;
+  for (const json::object& chunk : streamed.chunks) {
+    if (!first_choice(chunk).at("logprobs").is_object()) continue;
+    const json::object& part = first_choice(chunk).at("logprobs").as_object();
+    for (const json::value& token : part.at("tokens").as_array()) tokens.push_back(token);
+    for (const json::value& offset : part.at("text_offset").as_array()) offsets.push_back(offset);
+  }
+  EXPECT_EQ(tokens, logprobs.at("tokens").as_array());
+  EXPECT_EQ(offsets, logprobs.at("text_offset").as_array());
+}
+
+TEST_F(AnswerTest, AChoicesPromptIsScoredOnce) {
+  start();
+  // The second choice ends before the first one's scores come.
+  const auto answer_late = [&](const Generation& generation, size_t number) {
+    return number % 2 == 0 ? std::vector<Event>{} : scored(generation, {'?'});
+  };
+  backend_.answer_with(answer_late);
+  const json::object body = json::parse(R"({"prompt":"hi","echo":true,"logprobs":1,"n":2})").as_object();
+  std::thread late([&] {
+    EXPECT_TRUE(backend_.wait_submitted(2));
+    for (Event& event : scored(backend_.submitted()[0], {'!'})) backend_.push(1, std::move(event));
+  });
+  const json::object answer = json_of(post("/v1/completions", body));
+  late.join();
+  EXPECT_EQ(backend_.submitted()[0].prompt_logprobs, 1);
+  EXPECT_EQ(backend_.submitted()[1].prompt_logprobs, -1);
+  const json::array& choices = answer.at("choices").as_array();
+  ASSERT_EQ(choices.size(), 2u);
+  const char* texts[] = {"hi!", "hi?"};
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(choices[i].at("text"), texts[i]);
+    EXPECT_EQ(json::serialize(choices[i].at("logprobs").at("text_offset")), "[0,0,1,2]");
+    EXPECT_EQ(choices[i].at("logprobs").at("token_logprobs").at(2).to_number<double>(), -2);
+  }
+  const http::ClientResponse refused = post("/v1/completions", with(body, R"({"stream":true})"));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(error_of(refused).at("param"), "n");
+}
+
+TEST_F(AnswerTest, APromptOfOneTokenHasNoScoreAtAll) {
+  start();
+  backend_.answer_with([](const Generation& generation, size_t) { return scored(generation, {}); });
+  for (bool streamed : {false, true}) {
+    const json::object body =
+        json::parse(R"({"prompt":[104],"max_tokens":0,"echo":true,"logprobs":2})").as_object();
+    const json::object answer =
+        streamed ? stream("/v1/completions", body).chunks.front() : json_of(post("/v1/completions", body));
+    EXPECT_EQ(first_choice(answer).at("text"), "h");
+    EXPECT_EQ(json::serialize(first_choice(answer).at("logprobs")),
+              R"({"tokens":["h"],"token_logprobs":[null],"top_logprobs":[null],"text_offset":[0]})");
+  }
+}
+
+TEST_F(AnswerTest, NoTokensAskedForMeansThePromptAlone) {
+  start();
+  backend_.answer_with([](const Generation& generation, size_t) { return scored(generation, {}); });
+  const json::object answer = json_of(post(
+      "/v1/completions", json::parse(R"({"prompt":[104,105],"max_tokens":0,"echo":true,"logprobs":0})")));
+  EXPECT_EQ(first_choice(answer).at("text"), "hi");
+  EXPECT_EQ(first_choice(answer).at("finish_reason"), "length");
+  EXPECT_EQ(json::serialize(first_choice(answer).at("logprobs").at("tokens")), R"(["h","i"])");
+  EXPECT_EQ(answer.at("usage").at("completion_tokens"), 0);
+  EXPECT_EQ(backend_.submitted()[0].max_tokens, 0u);
+  const json::object bare =
+      json_of(post("/v1/completions", json::parse(R"({"prompt":"hi","max_tokens":0})")));
+  EXPECT_EQ(first_choice(bare).at("text"), "");
+  EXPECT_EQ(backend_.submitted()[1].prompt_logprobs, -1) << "nothing to score";
+}
+
+TEST_F(AnswerTest, BestOfReturnsTheLikeliestOfEachPrompt) {
+  start();
+  // Choice i of a prompt says "0".."3"; the likelihoods rank them 2, 0, 3, 1.
+  const float logprobs[] = {-0.3f, -0.9f, -0.1f, -0.5f};
+  backend_.answer_with([&](const Generation& generation, size_t number) {
+    EXPECT_EQ(generation.sampling.logprobs, 0) << "computed to rank by";
+    std::vector<Event> events = script_of({static_cast<TokenId>('0' + number % 4)}, FinishReason::kLength);
+    std::get<Tokens>(events[1]).tokens[0].logprob = logprobs[number % 4];
+    return events;
+  });
+  json::object body{{"prompt", json::array{"a", "b"}}, {"n", 2}, {"best_of", 4}, {"echo", true}};
+  const json::object answer = json_of(post("/v1/completions", body));
+  const json::array& choices = answer.at("choices").as_array();
+  ASSERT_EQ(choices.size(), 4u);
+  const char* texts[] = {"a2", "a0", "b2", "b0"};
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(choices[i].at("text"), texts[i]);
+    EXPECT_EQ(choices[i].at("index"), i);
+    EXPECT_TRUE(choices[i].at("logprobs").is_null()) << "not asked for";
+  }
+  EXPECT_EQ(answer.at("usage").at("completion_tokens"), 8) << "all that were generated count";
+}
+
+TEST_F(AnswerTest, BestOfCountsTokensWithoutTextAndPutsEmptyChoicesLast) {
+  start();
+  // Choice 0 has no token at all, choice 1 a likely and an unlikely one without text, choice 2 one between.
+  backend_.answer_with([](const Generation&, size_t number) {
+    std::vector<Event> events{Started{0}};
+    if (number == 1) {
+      events.push_back(one_token('1', -0.1f));
+      events.push_back(one_token(FakeTokenizer::kStart, -5.0f));
+    }
+    if (number == 2) events.push_back(one_token('2', -1.0f));
+    events.push_back(Finished{.reason = FinishReason::kStop, .output_tokens = 3});
+    return events;
+  });
+  const json::object answer =
+      json_of(post("/v1/completions", json::object{{"prompt", "a"}, {"n", 2}, {"best_of", 3}}));
+  const json::array& choices = answer.at("choices").as_array();
+  ASSERT_EQ(choices.size(), 2u);
+  EXPECT_EQ(choices[0].at("text"), "2");
+  EXPECT_EQ(choices[1].at("text"), "1");
+}
+
+TEST_F(AnswerTest, ASuffixAsksForWhatIsBetween) {
+  pieces_ = {"<fim_prefix>", "<fim_suffix>", "<fim_middle>", "<fim_pad>"};
+  start();
+  std::vector<TokenId> prompt, stops;
+  backend_.answer_with([&](const Generation& generation, size_t) {
+    prompt = generation.prompt;
+    stops = generation.stop_tokens;
+    return script_of({'y'});
+  });
+  const json::object body{{"prompt", "x<fim_suffix>"}, {"suffix", "z<fim_middle>"}};
+  EXPECT_EQ(first_choice(json_of(post("/v1/completions", body))).at("text"), "y");
+  const FakeTokenizer tokenizer(pieces_);
+  EXPECT_EQ(tokenizer.decode(prompt, true), "<fim_prefix>x<fim_suffix><fim_suffix>z<fim_middle><fim_middle>");
+  const auto count = [&](TokenId token) { return std::ranges::count(prompt, token); };
+  EXPECT_EQ(count(FakeTokenizer::kFirstPiece + 1), 1) << "what the texts spell is text";
+  EXPECT_EQ(count(FakeTokenizer::kFirstPiece + 2), 1);
+  EXPECT_NE(std::ranges::find(stops, FakeTokenizer::kFirstPiece + 3), stops.end()) << "padding ends the gap";
+}
+
+TEST_F(AnswerTest, TheTokensAroundAGapAreThoseTheFileNames) {
+  pieces_ = {"<fim_prefix>", "<fim_suffix>", "<fim_middle>", "<P>", "<S>", "<M>"};
+  start({}, /*load=*/false);
+  ServedModel model = test_model();
+  const TokenId first = FakeTokenizer::kFirstPiece + 3;
+  model.info.vocabulary.fim_prefix = first;
+  model.info.vocabulary.fim_suffix = first + 1;
+  model.info.vocabulary.fim_middle = first + 2;
+  api_->set_model(std::move(model));
+  answer_text("y");
+  post("/v1/completions", json::object{{"prompt", "x"}, {"suffix", "z"}});
+  ASSERT_EQ(backend_.submitted().size(), 1u);
+  EXPECT_EQ(backend_.submitted()[0].prompt, (std::vector<TokenId>{first, 'x', first + 1, 'z', first + 2}));
+}
+
+TEST_F(AnswerTest, ASuffixNeedsAModelWithTokensForIt) {
+  start();
+  const http::ClientResponse refused =
+      post("/v1/completions", json::object{{"prompt", "x"}, {"suffix", "z"}});
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(error_of(refused).at("param"), "suffix");
+}
+
 TEST_F(AnswerTest, FailureBeforeTheFirstByteIsAStatus) {
   start();
   backend_.answer_with([](const Generation&, size_t) {

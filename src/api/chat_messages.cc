@@ -2,12 +2,27 @@
 
 #include "api/fields.h"
 #include "api/json_body.h"
+#include "api/shortened.h"
 
 namespace reprise {
 namespace json = boost::json;
 namespace {
 
-Result<std::string> part_text(const json::value& part, const std::string& path) {
+// What becomes of parts that are no text.
+struct Modalities {
+  bool strict;
+  OmittedParts omitted;
+};
+
+uint32_t& counter_of(OmittedParts& omitted, std::string_view type) {
+  if (type.find("image") != type.npos) return omitted.images;
+  if (type.find("audio") != type.npos) return omitted.audio;
+  if (type.find("video") != type.npos) return omitted.video;
+  if (type.find("file") != type.npos || type.find("document") != type.npos) return omitted.files;
+  return omitted.others;
+}
+
+Result<std::string> part_text(const json::value& part, const std::string& path, Modalities& modalities) {
   if (part.is_string()) return std::string(part.get_string());
   if (!part.is_object()) return wrong_type(path, "a content part", part);
   Fields fields(part.get_object(), path);
@@ -18,11 +33,22 @@ Result<std::string> part_text(const json::value& part, const std::string& path) 
     return *text;
   }
   if (type == "refusal") return TRY(fields.string("refusal")).value_or("");
+  const std::string shown = shortened(type, 40);
+  if (modalities.strict) {
+    return std::unexpected(
+        Error{ErrorKind::kUnsupported,
+              fmt::format("'{}' is \"{}\": this model reads text only, and this server was "
+                          "told not to leave such parts out (--strict-modalities).",
+                          fields.path("type"), shown),
+              fields.path("type")});
+  }
+  ++counter_of(modalities.omitted, type);
   // The model must see that something was here, and so must whoever reads the conversation.
-  return fmt::format("[{} omitted: this model reads text only]", type.substr(0, 40));
+  return fmt::format("[{} omitted: this model reads text only]", shown);
 }
 
-Result<void> normalize_content(json::object& message, const std::string& path, bool may_be_null) {
+Result<void> normalize_content(json::object& message, const std::string& path, bool may_be_null,
+                               Modalities& modalities) {
   json::value& content = message["content"];
   if (content.is_null()) {
     if (!may_be_null) content = "";
@@ -36,7 +62,7 @@ Result<void> normalize_content(json::object& message, const std::string& path, b
   const json::array& parts = content.get_array();
   for (size_t i = 0; i < parts.size(); ++i) {
     if (i > 0) text += '\n';
-    text += TRY(part_text(parts[i], fmt::format("{}.content[{}]", path, i)));
+    text += TRY(part_text(parts[i], fmt::format("{}.content[{}]", path, i), modalities));
   }
   content = text;
   return {};
@@ -98,7 +124,8 @@ Result<void> normalize_reasoning(json::object& message, const std::string& path)
   return {};
 }
 
-Result<void> normalize_message(json::value& value, const std::string& path, const TemplateTraits& traits) {
+Result<void> normalize_message(json::value& value, const std::string& path, const TemplateTraits& traits,
+                               Modalities& modalities) {
   if (!value.is_object()) return wrong_type(path, "an object", value);
   json::object& message = value.get_object();
   Fields fields(message, path);
@@ -110,23 +137,24 @@ Result<void> normalize_message(json::value& value, const std::string& path, cons
              *role != "tool") {
     return invalid_param(path + ".role",
                          "'{}.role' must be system, developer, user, assistant or tool, not \"{}\".", path,
-                         role->substr(0, 40));
+                         shortened(*role, 40));
   }
   TRY(fields.string("name"));
   TRY(fields.string("tool_call_id"));
   bool has_calls = TRY(normalize_calls(message, path));
   TRY(normalize_reasoning(message, path));
-  return normalize_content(message, path, has_calls && traits.null_content);
+  return normalize_content(message, path, has_calls && traits.null_content, modalities);
 }
 
 }  // namespace
 
-Result<void> normalize_messages(json::array& messages, const TemplateTraits& traits) {
+Result<OmittedParts> normalize_messages(json::array& messages, const TemplateTraits& traits, bool strict) {
+  Modalities modalities{strict, {}};
   if (messages.empty()) return invalid_param("messages", "'messages' is empty: send at least one message.");
   for (size_t i = 0; i < messages.size(); ++i) {
-    TRY(normalize_message(messages[i], fmt::format("messages[{}]", i), traits));
+    TRY(normalize_message(messages[i], fmt::format("messages[{}]", i), traits, modalities));
   }
-  return {};
+  return modalities.omitted;
 }
 
 }  // namespace reprise

@@ -140,7 +140,15 @@ INSTANTIATE_TEST_SUITE_P(
         BadField{R"("tools":[{"type":"function","function":{}}])", "tools[0].function.name"},
         BadField{R"("tool_choice":"sometimes")", "tool_choice"},
         BadField{R"("tool_choice":1)", "tool_choice"},
-        BadField{R"("chat_template_kwargs":[])", "chat_template_kwargs"}, BadField{R"("user":1)", "user"},
+        BadField{R"("chat_template_kwargs":[])", "chat_template_kwargs"},
+        BadField{R"("chat_template_kwargs":{"a":1,"messages":[]})", "chat_template_kwargs.messages"},
+        BadField{R"("chat_template_kwargs":{"bos_token":"x"})", "chat_template_kwargs.bos_token"},
+        BadField{R"("reasoning_effort":"heroic")", "reasoning_effort"},
+        BadField{R"("enable_thinking":"yes")", "enable_thinking"},
+        BadField{R"("continue_final_message":1)", "continue_final_message"},
+        BadField{R"("continue_final_message":true)", "continue_final_message"},
+        BadField{R"("continue_final_message":true,"add_generation_prompt":true)", "add_generation_prompt"},
+        BadField{R"("user":1)", "user"},
         BadField{R"("response_format":{"type":"json_object"})", "response_format"},
         BadField{R"("response_format":"text")", "response_format"}));
 
@@ -175,6 +183,25 @@ TEST(ChatMessages, WhatIsNoTextLeavesAPlaceholder) {
       messages_of(
           R"([{"role":"user","content":[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:,"}}]}])"),
       R"([{"role":"user","content":"see\n[image_url omitted: this model reads text only]"}])");
+}
+
+TEST(ChatMessages, CountsWhatItLeavesOutOrRefusesItWhenStrict) {
+  const std::string_view body = R"({"messages":[{"role":"user","content":[{"type":"image_url"},
+      {"type":"input_image"},{"type":"input_audio"},{"type":"video_url"},{"type":"file"},{"type":"hologram"},
+      {"type":"text","text":"see"}]}]})";
+  const auto lenient = parse(body);
+  ASSERT_TRUE(lenient) << lenient.error().message;
+  const OmittedParts& omitted = lenient->omitted;
+  EXPECT_EQ(omitted.images, 2u);
+  EXPECT_EQ(omitted.audio, 1u);
+  EXPECT_EQ(omitted.video, 1u);
+  EXPECT_EQ(omitted.files, 1u);
+  EXPECT_EQ(omitted.others, 1u);
+  const auto strict = parse_chat_request(
+      *parse_body(body), {.vocabulary = kVocabulary, .traits = {}, .strict_modalities = true});
+  ASSERT_FALSE(strict);
+  EXPECT_EQ(strict.error().kind, ErrorKind::kUnsupported);
+  EXPECT_EQ(strict.error().param, "messages[0].content[0].type");
 }
 
 TEST(ChatMessages, NullContentStaysBesideToolCallsOnly) {
@@ -258,10 +285,59 @@ TEST(ChatRequest, TemplateVariablesPass) {
   EXPECT_FALSE(request->input.add_generation_prompt);
 }
 
+TEST(ChatRequest, EffortReachesTemplatesThatOnlySwitchThinking) {
+  const auto variables = [](std::string_view fields, TemplateTraits traits) {
+    const auto request =
+        parse(fmt::format(R"({{"messages":[{{"role":"user","content":"hi"}}],{}}})", fields), traits);
+    return request ? json::serialize(request->input.extra) : request.error().message;
+  };
+  const TemplateTraits switches{.thinking = true};
+  EXPECT_EQ(variables(R"("reasoning_effort":"none")", switches),
+            R"({"reasoning_effort":"none","enable_thinking":false,"thinking":false})");
+  EXPECT_EQ(variables(R"("reasoning_effort":"high")", switches),
+            R"({"reasoning_effort":"high","enable_thinking":true,"thinking":true})");
+  EXPECT_EQ(variables(R"("reasoning_effort":"low")", {.effort = true, .thinking = true}),
+            R"({"reasoning_effort":"low"})");
+  EXPECT_EQ(variables(R"("reasoning_effort":"high","enable_thinking":false)", switches),
+            R"({"reasoning_effort":"high","enable_thinking":false,"thinking":false})")
+      << "the field of that name wins";
+  EXPECT_EQ(variables(R"("enable_thinking":true,"chat_template_kwargs":{"enable_thinking":false})", switches),
+            R"({"enable_thinking":false,"thinking":true})");
+}
+
+TEST(ChatRequest, ContinuesOnlyAnAnswerBegun) {
+  const auto input = [](std::string_view last) {
+    return parse(fmt::format(
+        R"({{"continue_final_message":true,"messages":[{{"role":"user","content":"hi"}},{}]}})", last));
+  };
+  const auto begun = input(R"({"role":"assistant","content":[{"type":"text","text":"The"}]})");
+  ASSERT_TRUE(begun) << begun.error().message;
+  EXPECT_TRUE(begun->input.continue_final_message);
+  EXPECT_FALSE(begun->input.add_generation_prompt);
+  for (const char* last :
+       {R"({"role":"assistant","content":""})", R"({"role":"assistant","content":null})",
+        R"({"role":"user","content":"x"})",
+        R"({"role":"assistant","content":"x","tool_calls":[{"function":{"name":"f"}}]})"}) {
+    ASSERT_FALSE(input(last)) << last;
+    EXPECT_EQ(input(last).error().param, "continue_final_message");
+  }
+}
+
 TEST(ChoiceSeed, FirstChoiceKeepsTheSeedAndOthersDiffer) {
   EXPECT_EQ(choice_seed(7, 0), 7u);
   EXPECT_NE(choice_seed(7, 1), choice_seed(7, 2));
   EXPECT_EQ(choice_seed(7, 1), choice_seed(7, 1));
+}
+
+TEST(ChatRequest, WhatIsLeftOutIsSampledAsTheModelRecommends) {
+  ChatLimits limits{.vocabulary = 100};
+  limits.sampling.temperature = 0.6f;
+  auto request = parse_chat_request(
+      boost::json::parse(R"({"messages": [{"role": "user", "content": "a"}], "top_p": 0.5})").as_object(),
+      limits);
+  ASSERT_TRUE(request) << request.error().message;
+  EXPECT_EQ(request->fields.sampling.temperature, 0.6f);
+  EXPECT_EQ(request->fields.sampling.top_p, 0.5f);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "api/choice.h"
 
 #include <iterator>
+#include <limits>
 
 #include "api/token_text.h"
 #include "base/check.h"
@@ -11,6 +12,8 @@ void Piece::append(Piece&& more) {
   text += more.text;
   std::move(more.tokens.begin(), more.tokens.end(), std::back_inserter(tokens));
   offsets.insert(offsets.end(), more.offsets.begin(), more.offsets.end());
+  if (prompt.empty()) prompt_at = more.prompt_at;
+  std::move(more.prompt.begin(), more.prompt.end(), std::back_inserter(prompt));
 }
 
 Choice::Choice(const Tokenizer& tokenizer, ChoiceOptions options, Nanos submitted)
@@ -26,6 +29,14 @@ void Choice::start(const Started& event, Nanos now) {
   started_ = now;
 }
 
+Piece Choice::add(PromptTokens event) {
+  Piece piece;
+  piece.prompt_at = prompt_scored_;
+  prompt_scored_ += event.tokens.size();
+  piece.prompt = std::move(event.tokens);
+  return piece;
+}
+
 Piece Choice::add(Tokens event, Nanos now) {
   Piece piece;
   if (started_ == 0) started_ = now;
@@ -36,6 +47,8 @@ Piece Choice::add(Tokens event, Nanos now) {
     if (done()) break;
     piece.offsets.push_back(characters_);
     ++output_tokens_;
+    logprob_sum_ += token.logprob;
+    ++logprobs_;
     std::string text = detokenizer_.push(token.token);
     piece.tokens.push_back(std::move(token));
     characters_ += static_cast<uint32_t>(count_characters(text));
@@ -55,6 +68,10 @@ Piece Choice::finish(const Finished& event, Nanos now) {
   cached_tokens_ = event.cached_tokens;
   times_ = {event.queued, event.prefill, event.decode};
   return piece;
+}
+
+double Choice::mean_logprob() const {
+  return logprobs_ == 0 ? -std::numeric_limits<double>::infinity() : logprob_sum_ / logprobs_;
 }
 
 // Tokens before min_tokens go past the matcher: no stop string may end the text there, nor begin there.

@@ -25,6 +25,11 @@ struct Piece {
   std::string text;  // whole characters, none of which can belong to a stop string any more
   std::vector<SampledToken> tokens;
   std::vector<uint32_t> offsets;  // of each token: characters of the output before it
+  // Scored tokens of the prompt, of which prompt[0] is its token number `prompt_at`.
+  std::vector<SampledToken> prompt;
+  size_t prompt_at = 1;
+
+  bool has_tokens() const { return !tokens.empty() || !prompt.empty(); }
 
   void append(Piece&& more);
 };
@@ -40,6 +45,7 @@ class Choice {
   Choice(const Tokenizer& tokenizer, ChoiceOptions options, Nanos submitted);
 
   void start(const Started& event, Nanos now);
+  Piece add(PromptTokens event);
   // After a stop string is complete the rest of the tokens is dropped and done() is true: the engine should
   // be told.
   Piece add(Tokens event, Nanos now);
@@ -55,6 +61,9 @@ class Choice {
   uint32_t output_tokens() const {
     return output_tokens_;
   }  // as usage counts: with a stop token, without what came after a stop string
+  // Of all its tokens, with text or without; less than any number where there are none. Meaningful when
+  // logprobs were asked for.
+  double mean_logprob() const;
   const ChoiceTimes& times() const { return times_; }
   // Since the token before, for the latency metric; nullopt for the first.
   std::optional<Nanos> last_gap() const { return last_gap_; }
@@ -75,6 +84,9 @@ class Choice {
   uint32_t cached_tokens_ = 0;
   uint32_t output_tokens_ = 0;
   uint32_t characters_ = 0;
+  size_t prompt_scored_ = 1;  // the first token has no log-probability
+  double logprob_sum_ = 0;
+  uint32_t logprobs_ = 0;  // summed
   std::string finish_reason_;
   std::optional<std::string> stop_string_;
 };

@@ -4,10 +4,6 @@ namespace reprise {
 namespace json = boost::json;
 namespace {
 
-std::unexpected<Error> unsupported(std::string param, std::string message) {
-  return std::unexpected(Error{ErrorKind::kUnsupported, std::move(message), std::move(param)});
-}
-
 // A string, an array of strings, an array of token ids, or an array of arrays of token ids.
 Result<std::vector<PromptInput>> parse_prompts(json::object& body, size_t vocabulary) {
   json::value* prompt = body.if_contains("prompt");
@@ -46,32 +42,37 @@ Result<std::vector<PromptInput>> parse_prompts(json::object& body, size_t vocabu
 
 }  // namespace
 
-Result<CompletionRequest> parse_completion_request(json::object body, size_t vocabulary) {
+Result<CompletionRequest> parse_completion_request(json::object body, size_t vocabulary,
+                                                   const SamplingParams& defaults) {
   Fields fields(body);
   CompletionRequest request;
-  request.fields = TRY(parse_generation_fields(fields, vocabulary));
+  request.fields = TRY(parse_generation_fields(fields, vocabulary, defaults, /*least_tokens=*/0));
   request.fields.sampling.logprobs =
       static_cast<int32_t>(TRY(fields.integer("logprobs", 0, 20)).value_or(-1));
   request.echo = TRY(fields.boolean("echo")).value_or(false);
   request.add_special_tokens = TRY(fields.boolean("add_special_tokens")).value_or(true);
-  if (request.echo && request.fields.sampling.logprobs >= 0) {
-    return unsupported(
-        "echo",
-        "'echo' together with 'logprobs' is unsupported: the prompt's probabilities are not computed.");
+  request.suffix = TRY(fields.string("suffix")).value_or("");
+  const uint32_t n = request.fields.n;
+  request.best_of = static_cast<uint32_t>(TRY(fields.integer("best_of", 1, kMaxChoices)).value_or(n));
+  if (request.best_of < n) {
+    return invalid_param("best_of", "'best_of' ({}) must not be less than 'n' ({}).", request.best_of, n);
   }
-  if (!TRY(fields.string("suffix")).value_or("").empty()) {
-    return unsupported(
-        "suffix",
-        "'suffix' is unsupported: leave it out, and put fill-in-the-middle tokens into the prompt.");
+  if (request.best_of > n && request.fields.stream) {
+    return invalid_param("best_of",
+                         "'best_of' above 'n' cannot be streamed: which choices are best is known at "
+                         "their ends.");
   }
-  if (TRY(fields.integer("best_of", 0, kMaxChoices)).value_or(request.fields.n) != request.fields.n) {
-    return unsupported("best_of",
-                       "'best_of' other than 'n' is unsupported: every choice generated is returned.");
+  if (n > 1 && request.fields.stream && request.echo && request.fields.sampling.logprobs >= 0) {
+    return invalid_param(
+        "n",
+        "'n' above 1 with 'echo' and 'logprobs' cannot be streamed: the prompt is scored once "
+        "for all choices.");
   }
   request.prompts = TRY(parse_prompts(body, vocabulary));
-  if (request.prompts.size() * request.fields.n > static_cast<size_t>(kMaxChoices)) {
-    return invalid_param("n", "'n' times the number of prompts may be at most {}, not {}.", kMaxChoices,
-                         request.prompts.size() * request.fields.n);
+  if (request.prompts.size() * request.best_of > static_cast<size_t>(kMaxChoices)) {
+    return invalid_param(
+        request.best_of > n ? "best_of" : "n", "'{}' times the number of prompts may be at most {}, not {}.",
+        request.best_of > n ? "best_of" : "n", kMaxChoices, request.prompts.size() * request.best_of);
   }
   return request;
 }

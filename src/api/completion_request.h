@@ -15,13 +15,16 @@ namespace reprise {
 using PromptInput = std::variant<std::string, std::vector<TokenId>>;  // text, or tokens taken as they are
 
 struct CompletionRequest {
-  GenerationFields fields;           // sampling.logprobs as `logprobs` asks
-  std::vector<PromptInput> prompts;  // at least one; prompts * n <= kMaxChoices
-  bool echo = false;                 // the prompt's text comes before the completion's
-  bool add_special_tokens = true;    // text prompts: add the begin token as the vocabulary says
+  GenerationFields fields;           // sampling.logprobs as `logprobs` asks; max_tokens may be 0
+  std::vector<PromptInput> prompts;  // at least one; prompts * best_of <= kMaxChoices
+  std::string suffix;                // text after the gap that the model is to fill; empty: none
+  uint32_t best_of = 1;  // choices generated a prompt, of which the `fields.n` likeliest are returned
+  bool echo = false;     // the prompt comes before the completion: its text, and with logprobs its tokens'
+  bool add_special_tokens = true;  // text prompts: add the begin token as the vocabulary says
 };
 
-// Errors: kInvalid naming the parameter; kUnsupported for suffix, beam-like best_of, and echo with logprobs.
-Result<CompletionRequest> parse_completion_request(boost::json::object body, size_t vocabulary);
+// `defaults`: the sampling for what the body leaves out. Errors: kInvalid naming the parameter.
+Result<CompletionRequest> parse_completion_request(boost::json::object body, size_t vocabulary,
+                                                   const SamplingParams& defaults = {});
 
 }  // namespace reprise

@@ -83,11 +83,12 @@ http::Response error_response(const Error& error, const Stats* stats) {
   return response;
 }
 
-http::Response error_response(int status, std::string_view message, std::string_view code) {
+http::Response error_response(int status, std::string_view message, std::string_view code,
+                              std::string_view param) {
   http::Response response;
   response.status = status;
   response.headers.set("Content-Type", "application/json");
-  response.body = json_text(error_object(status, message, {}, code));
+  response.body = json_text(error_object(status, message, param, code));
   return response;
 }
 

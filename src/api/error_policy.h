@@ -30,7 +30,8 @@ boost::json::object error_object(const Error& error);
 
 // `stats`, when the engine is there, sizes the Retry-After of a 429.
 http::Response error_response(const Error& error, const Stats* stats = nullptr);
-http::Response error_response(int status, std::string_view message, std::string_view code);
+http::Response error_response(int status, std::string_view message, std::string_view code,
+                              std::string_view param = {});
 
 // Whole seconds, 1 to 60, until the queue has likely been computed.
 int retry_after_seconds(const Stats& stats);

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <random>
 
+#include "api/shortened.h"
 #include "base/hash.h"
 
 namespace reprise {
@@ -31,7 +32,7 @@ Result<std::vector<std::pair<TokenId, float>>> parse_logit_bias(const Fields& fi
     if (fault != std::errc{} || end != key.data() + key.size() || id >= vocabulary) {
       return invalid_param(fields.path("logit_bias"),
                            "'{}' maps token ids to biases: \"{}\" is no token id of this model (0 to {}).",
-                           fields.path("logit_bias"), std::string_view(key).substr(0, 40), vocabulary - 1);
+                           fields.path("logit_bias"), shortened(key, 40), vocabulary - 1);
     }
     if (auto number = TRY(entries.number(key, -100, 100))) {
       bias.emplace_back(static_cast<TokenId>(id), static_cast<float>(*number));
@@ -68,17 +69,19 @@ Result<std::vector<std::string>> parse_stop(const Fields& fields) {
   return stops;
 }
 
-Result<SamplingParams> parse_sampling(const Fields& fields, size_t vocabulary) {
+Result<SamplingParams> parse_sampling(const Fields& fields, size_t vocabulary,
+                                      const SamplingParams& defaults) {
   SamplingParams sampling;
-  sampling.temperature = static_cast<float>(TRY(fields.number("temperature", 0, 2)).value_or(1));
-  sampling.top_p = static_cast<float>(TRY(fields.number("top_p", 0, 1)).value_or(1));
-  sampling.top_k =
-      static_cast<int32_t>(std::max<int64_t>(TRY(fields.integer("top_k", -1, kMaxTokens)).value_or(0), 0));
-  sampling.min_p = static_cast<float>(TRY(fields.number("min_p", 0, 1)).value_or(0));
+  sampling.temperature =
+      static_cast<float>(TRY(fields.number("temperature", 0, 2)).value_or(defaults.temperature));
+  sampling.top_p = static_cast<float>(TRY(fields.number("top_p", 0, 1)).value_or(defaults.top_p));
+  sampling.top_k = static_cast<int32_t>(
+      std::max<int64_t>(TRY(fields.integer("top_k", -1, kMaxTokens)).value_or(defaults.top_k), 0));
+  sampling.min_p = static_cast<float>(TRY(fields.number("min_p", 0, 1)).value_or(defaults.min_p));
   sampling.presence_penalty = static_cast<float>(TRY(fields.number("presence_penalty", -2, 2)).value_or(0));
   sampling.frequency_penalty = static_cast<float>(TRY(fields.number("frequency_penalty", -2, 2)).value_or(0));
-  sampling.repetition_penalty =
-      static_cast<float>(TRY(fields.number("repetition_penalty", 0.01, 10)).value_or(1));
+  sampling.repetition_penalty = static_cast<float>(
+      TRY(fields.number("repetition_penalty", 0.01, 10)).value_or(defaults.repetition_penalty));
   sampling.logit_bias = TRY(parse_logit_bias(fields, vocabulary));
   auto seed =
       TRY(fields.integer("seed", std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()));
@@ -86,10 +89,10 @@ Result<SamplingParams> parse_sampling(const Fields& fields, size_t vocabulary) {
   return sampling;
 }
 
-Result<std::optional<uint32_t>> parse_max_tokens(const Fields& fields) {
-  auto tokens = TRY(fields.integer("max_completion_tokens", 1, kMaxTokens));
+Result<std::optional<uint32_t>> parse_max_tokens(const Fields& fields, int64_t least) {
+  auto tokens = TRY(fields.integer("max_completion_tokens", least, kMaxTokens));
   auto older =
-      TRY(fields.integer("max_tokens", 1, kMaxTokens));  // deprecated by OpenAI, sent by most clients
+      TRY(fields.integer("max_tokens", least, kMaxTokens));  // deprecated by OpenAI, sent by most clients
   if (!tokens) tokens = older;
   return tokens ? std::optional(static_cast<uint32_t>(*tokens)) : std::nullopt;
 }
@@ -105,7 +108,7 @@ Result<void> check_response_format(const Fields& fields) {
                 fmt::format(
                     "'response_format' of type \"{}\" is unsupported: this server generates plain text only; "
                     "leave it out or send {{\"type\":\"text\"}}.",
-                    type.substr(0, 40)),
+                    shortened(type, 40)),
                 "response_format"});
     }
   }
@@ -114,16 +117,17 @@ Result<void> check_response_format(const Fields& fields) {
 
 }  // namespace
 
-Result<GenerationFields> parse_generation_fields(const Fields& fields, size_t vocabulary) {
+Result<GenerationFields> parse_generation_fields(const Fields& fields, size_t vocabulary,
+                                                 const SamplingParams& defaults, int64_t least_tokens) {
   GenerationFields parsed;
   parsed.model = TRY(fields.string("model")).value_or("");
   if (parsed.model.size() > kMaxModelName) {
     return invalid_param(fields.path("model"), "'{}' may be at most {} bytes long, not {}.",
                          fields.path("model"), kMaxModelName, parsed.model.size());
   }
-  parsed.sampling = TRY(parse_sampling(fields, vocabulary));
+  parsed.sampling = TRY(parse_sampling(fields, vocabulary, defaults));
   parsed.n = static_cast<uint32_t>(TRY(fields.integer("n", 1, kMaxChoices)).value_or(1));
-  parsed.max_tokens = TRY(parse_max_tokens(fields));
+  parsed.max_tokens = TRY(parse_max_tokens(fields, least_tokens));
   parsed.min_tokens = static_cast<uint32_t>(TRY(fields.integer("min_tokens", 0, kMaxTokens)).value_or(0));
   if (parsed.max_tokens && parsed.min_tokens > *parsed.max_tokens) {
     return invalid_param(fields.path("min_tokens"), "'{}' ({}) must not exceed max_tokens ({}).",

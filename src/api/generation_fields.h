@@ -37,8 +37,12 @@ struct GenerationFields {
   std::string cache_salt;         // requests with different salts share no cached prefix
 };
 
-// `vocabulary` is the number of token ids. logprobs differ between the two endpoints and are left to them.
-Result<GenerationFields> parse_generation_fields(const Fields& fields, size_t vocabulary);
+// `vocabulary` is the number of token ids, `defaults` the sampling for what a request leaves out,
+// `least_tokens` what max_tokens may be at least. logprobs differ between the two endpoints and are left to
+// them.
+Result<GenerationFields> parse_generation_fields(const Fields& fields, size_t vocabulary,
+                                                 const SamplingParams& defaults = {},
+                                                 int64_t least_tokens = 1);
 
 // Choice `index` of a request: choice 0 draws with the request's own seed, the others with seeds derived from
 // it.

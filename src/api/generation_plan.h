@@ -12,6 +12,7 @@ namespace reprise {
 
 struct PlanOptions {
   bool strict_model = false;
+  bool strict_modalities = false;
   Nanos keep_alive = 10 * kSecond;
 };
 

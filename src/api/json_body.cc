@@ -95,11 +95,12 @@ Result<json::value> parse_json(std::string_view text) {
 }
 
 Result<json::object> parse_body(std::string_view body) {
-  if (body.empty()) return invalid("The request body is empty; send a JSON object.");
+  constexpr const char* kParam = "body";  // the whole of it
+  if (body.empty()) return invalid_param(kParam, "The request body is empty; send a JSON object.");
   auto value = parse_json(body);
-  if (!value) return invalid("The request body is {}", value.error().message);
+  if (!value) return invalid_param(kParam, "The request body is {}", value.error().message);
   if (!value->is_object()) {
-    return invalid("The request body must be a JSON object, not {}.", type_name(*value));
+    return invalid_param(kParam, "The request body must be a JSON object, not {}.", type_name(*value));
   }
   return std::move(value->get_object());
 }

@@ -1,12 +1,15 @@
 // Recursion is as deep as the value: bodies are bounded by kMaxJsonDepth, answers are flat.
 #include "api/json_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "text/utf8.h"
 
 namespace reprise {
 namespace json = boost::json;
@@ -16,10 +19,19 @@ void append(std::string& out, std::string_view text) {
   out += '"';
   for (size_t plain = 0; plain < text.size();) {
     size_t i = plain;
-    while (i < text.size() && text[i] != '"' && text[i] != '\\' && static_cast<uint8_t>(text[i]) >= 0x20) ++i;
+    size_t broken = 0;  // bytes at i that are no character
+    while (i < text.size() && broken == 0 && text[i] != '"' && text[i] != '\\' &&
+           static_cast<uint8_t>(text[i]) >= 0x20) {
+      const Utf8Step step = utf8_step(text.data() + i, text.data() + text.size());
+      (step.code_point == Utf8Step::kBroken ? broken : i) += step.length;
+    }
     out += text.substr(plain, i - plain);
-    plain = i + 1;
+    plain = i + std::max<size_t>(broken, 1);
     if (i == text.size()) break;
+    if (broken > 0) {
+      out += "\uFFFD";
+      continue;
+    }
     switch (text[i]) {
       case '"':
         out += "\\\"";

@@ -45,6 +45,12 @@ TEST(JsonText, EscapesOnlyWhatMustBe) {
   EXPECT_EQ(json_text(json::value("")), "\"\"");
 }
 
+TEST(JsonText, WhatIsNoUtf8BecomesReplacementCharacters) {
+  EXPECT_EQ(json_text(json::value("a\xff\"\xe2\x82")), "\"a\uFFFD\\\"\uFFFD\"");
+  EXPECT_EQ(json_text(json::value("\xed\xa0\x80z")), "\"\uFFFD\uFFFD\uFFFDz\"");
+  EXPECT_EQ(json_text(json::object{{"\xc3", 1}}), "{\"\uFFFD\":1}");
+}
+
 TEST(JsonText, NestsAndKeepsTheOrderOfMembers) {
   const char* text = R"({"z":[1,[],{},[null,true,false]],"a":{"b\"":"c","d":0.5},"":[]})";
   EXPECT_EQ(json_text(json::parse(text)), text);

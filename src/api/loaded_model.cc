@@ -13,15 +13,20 @@ bool renders_content(const ChatTemplate& chat_template, const json::value& conte
       json::object{{"role", "user"}, {"content", "u"}},
       json::object{{"role", "assistant"}, {"content", content}, {"tool_calls", json::array{call}}},
       json::object{{"role", "tool"}, {"tool_call_id", "callcall1"}, {"content", "r"}}};
-  const Result<std::string> text = chat_template.render(input);
-  return text && text->find("None") == std::string::npos;
+  const Result<MarkedText> text = chat_template.render(input);
+  return text && text->text.find("None") == std::string::npos;
 }
 
 }  // namespace
 
 TemplateTraits traits_of(const ServedModel& model) {
   TemplateTraits traits;
-  traits.developer_role = model.info.chat_template.find("developer") != std::string::npos;
+  const auto mentions = [&](std::string_view name) {
+    return model.info.chat_template.find(name) != std::string::npos;
+  };
+  traits.developer_role = mentions("developer");
+  traits.effort = mentions("reasoning_effort");
+  traits.thinking = mentions("enable_thinking") || mentions("thinking is defined") || mentions("if thinking");
   if (model.chat_template) {
     // A template that takes neither is left with what the client sent, and says itself what it wants.
     traits.null_content =

@@ -7,6 +7,7 @@
 
 #include "api/api.h"
 #include "api/chat_messages.h"
+#include "api/fill_in_the_middle.h"
 #include "api/metrics.h"
 
 namespace reprise {
@@ -19,12 +20,14 @@ struct LoadedModel {
       : served(std::move(model)),
         backend(*served.backend),
         metrics(served.info.name),
-        traits(traits_of(served)) {}
+        traits(traits_of(served)),
+        fill_in_the_middle(find_fill_in_the_middle(*served.tokenizer, served.info.vocabulary)) {}
 
   ServedModel served;
   Backend& backend;
   mutable Metrics metrics;
   TemplateTraits traits;
+  std::optional<FillInTheMiddle> fill_in_the_middle;  // none: the vocabulary has no tokens for it
 
   const Tokenizer& tokenizer() const { return *served.tokenizer; }
   uint32_t context_length() const { return served.info.context_length; }

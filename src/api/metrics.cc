@@ -44,6 +44,16 @@ constexpr KindName kKinds[] = {
 
 }  // namespace
 
+struct PartType {
+  const char* name;
+  uint32_t OmittedParts::*count;
+};
+constexpr PartType kParts[] = {{"image", &OmittedParts::images},
+                               {"audio", &OmittedParts::audio},
+                               {"video", &OmittedParts::video},
+                               {"file", &OmittedParts::files},
+                               {"other", &OmittedParts::others}};
+
 struct Metrics::Registered {
   explicit Registered(const std::string& model)
       : label{{"model_name", model}},
@@ -76,6 +86,12 @@ struct Metrics::Registered {
                         .Labels(label)
                         .Register(registry);
     for (size_t i = 0; i < std::size(kKinds); ++i) rejected[i] = &by_kind.Add({{"reason", kKinds[i].name}});
+    auto& by_type = BuildCounter()
+                        .Name("reprise:omitted_parts_total")
+                        .Help("Content parts that were no text: the model saw a placeholder.")
+                        .Labels(label)
+                        .Register(registry);
+    for (size_t i = 0; i < std::size(kParts); ++i) omitted[i] = &by_type.Add({{"type", kParts[i].name}});
   }
 
   Histogram& histogram(const char* name, const char* help, const Buckets& buckets) {
@@ -92,6 +108,7 @@ struct Metrics::Registered {
   Counter &prompt_tokens, &generated_tokens;
   Counter* finished[std::size(kReasons)] = {};
   Counter* rejected[std::size(kKinds)] = {};
+  Counter* omitted[std::size(kParts)] = {};
 };
 
 Metrics::Metrics(const std::string& model_name)
@@ -129,6 +146,10 @@ void Metrics::rejected(ErrorKind kind) {
   for (size_t i = 0; i < std::size(kKinds); ++i) {
     if (kKinds[i].kind == kind) registered_->rejected[i]->Increment();
   }
+}
+
+void Metrics::omitted(const OmittedParts& parts) {
+  for (size_t i = 0; i < std::size(kParts); ++i) registered_->omitted[i]->Increment(parts.*kParts[i].count);
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/chat_messages.h"
 #include "base/clock.h"
 #include "base/result.h"
 #include "core/stats.h"
@@ -31,6 +32,7 @@ class Metrics {
   void tokens(uint64_t generated);
   void finished(const RequestOutcome& outcome);  // once for every choice that was accepted
   void rejected(ErrorKind kind);                 // once for every request that was not
+  void omitted(const OmittedParts& parts);       // of an accepted request
 
   std::string text(const Stats& stats) const;
 

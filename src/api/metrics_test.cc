@@ -34,10 +34,13 @@ TEST(Metrics, CarriesVllmsNamesWithTheirMeaning) {
   metrics.finished({"stop", 2 * kSecond, kMillisecond, kSecond, kSecond, 100, 90, 12});
   metrics.finished({.finish_reason = "abort"});
   metrics.rejected(ErrorKind::kOverloaded);
+  metrics.omitted({.images = 2, .audio = 1});
   const std::string text = metrics.text(example_stats());
   for (const char* line :
        {"vllm:num_requests_running{model_name=\"m\"} 3\n",
         "vllm:num_requests_waiting{model_name=\"m\"} 2\n",
+        "reprise:omitted_parts_total{model_name=\"m\",type=\"image\"} 2\n",
+        "reprise:omitted_parts_total{model_name=\"m\",type=\"audio\"} 1\n",
         "vllm:kv_cache_usage_perc{model_name=\"m\"} 0.25\n",
         "vllm:lora_requests_info{model_name=\"m\",max_lora=\"0\",running_lora_adapters=\"\",waiting_lora_"
         "adapters="

@@ -39,8 +39,8 @@ class Account {
   }
   void added(size_t index, const Choice& choice, size_t tokens) {
     count(index, tokens);
-    if (choice.last_gap()) {
-      model_.metrics.token_gap(*choice.last_gap());
+    if (const std::optional<Nanos> gap = choice.last_gap()) {
+      model_.metrics.token_gap(*gap);
     } else {
       model_.metrics.first_token(now() - arrived_);
     }
@@ -105,7 +105,8 @@ awaitable<void> run_session(http::Exchange& exchange, const LoadedModel& model, 
   std::unique_ptr<AnswerWriter> writer =
       job.stream ? stream_writer(exchange, *job.format, head, count,
                                  {job.include_usage, job.continuous_usage, job.keep_alive})
-                 : whole_writer(exchange, *job.format, head, count);
+                 : whole_writer(exchange, *job.format, head, count,
+                                {job.choices_per_prompt, job.returned_per_prompt});
 
   Nanos submitted = now();
   Result<RunningChoices> running = RunningChoices::submit(model.backend, std::move(job.generations));
@@ -137,6 +138,13 @@ awaitable<void> run_session(http::Exchange& exchange, const LoadedModel& model, 
     if (auto* started = std::get_if<Started>(&next->event)) {
       choice.start(*started, now());
       account.started(next->choice, started->cached_tokens);
+    } else if (auto* prompt = std::get_if<PromptTokens>(&next->event)) {
+      // The prompt of other choices is the same, and is scored with the first one alone.
+      for (size_t other = next->choice + 1; other < next->choice + job.choices_per_prompt; ++other) {
+        Piece copy = choices[other].add(*prompt);
+        co_await writer->add(other, copy, account.usage());
+      }
+      piece = choice.add(std::move(*prompt));
     } else if (auto* tokens = std::get_if<Tokens>(&next->event)) {
       piece = choice.add(std::move(*tokens), now());
       account.added(next->choice, choice, piece.tokens.size());
@@ -154,7 +162,7 @@ awaitable<void> run_session(http::Exchange& exchange, const LoadedModel& model, 
       piece = choice.finish(*finished, now());
     }
 
-    if (!piece.text.empty() || (job.format->shows_tokens() && !piece.tokens.empty())) {
+    if (!piece.text.empty() || (job.format->shows_tokens() && piece.has_tokens())) {
       client_there = co_await writer->add(next->choice, piece, account.usage());
     }
     if (choice.done()) {

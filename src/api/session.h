@@ -16,7 +16,8 @@ namespace reprise {
 struct SessionJob {
   std::vector<Generation> generations;  // one a choice: prompt 0's n choices, then prompt 1's, ...
   size_t choices_per_prompt = 1;
-  ChoiceOptions choice;  // the same for all
+  size_t returned_per_prompt = 1;  // the likeliest of them; fewer only in whole answers
+  ChoiceOptions choice;            // the same for all
   std::unique_ptr<AnswerFormat> format;
   std::string model;  // as the answer names it
   bool stream = false;

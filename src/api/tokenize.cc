@@ -7,10 +7,13 @@ namespace reprise {
 namespace json = boost::json;
 namespace {
 
-Result<std::vector<TokenId>> tokens_of(json::object& body, const LoadedModel& model) {
+Result<std::vector<TokenId>> tokens_of(json::object& body, const LoadedModel& model, bool strict_modalities) {
   Fields fields(body);
   bool special = TRY(fields.boolean("add_special_tokens")).value_or(true);
-  if (fields.find("messages")) return chat_tokens(TRY(parse_chat_input(body, model.traits)), model);
+  if (fields.find("messages")) {
+    const ChatLimits limits{model.tokenizer().size(), model.traits, strict_modalities};
+    return chat_tokens(TRY(parse_conversation(body, limits)).input, model);
+  }
   auto prompt = TRY(fields.string("prompt"));
   if (!prompt)
     return invalid_param("prompt", "'prompt' is missing: send a string, or 'messages' for a conversation.");
@@ -19,10 +22,10 @@ Result<std::vector<TokenId>> tokens_of(json::object& body, const LoadedModel& mo
 
 }  // namespace
 
-Result<json::object> tokenize(std::string_view text, const LoadedModel& model) {
+Result<json::object> tokenize(std::string_view text, const LoadedModel& model, bool strict_modalities) {
   json::object body = TRY(parse_body(text));
   bool strings = TRY(Fields(body).boolean("return_token_strs")).value_or(false);
-  std::vector<TokenId> tokens = TRY(tokens_of(body, model));
+  std::vector<TokenId> tokens = TRY(tokens_of(body, model, strict_modalities));
   json::object answer;
   answer["count"] = tokens.size();
   answer["max_model_len"] = model.context_length();

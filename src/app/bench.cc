@@ -48,7 +48,9 @@ int run_bench_roof(const BenchOptions& options) {
 }
 
 int run_bench_kernels(const BenchOptions& options) {
-  return report(options, bench_kernels({.threads = options.threads, .kernels = options.kernels}));
+  KernelBenchOptions wanted{.threads = options.threads, .kernels = options.kernels};
+  if (!options.types.empty()) wanted.types = options.types;
+  return report(options, bench_kernels(wanted));
 }
 
 int run_bench_model(const BenchOptions& options) {

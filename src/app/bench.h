@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace reprise {
 
@@ -10,7 +11,8 @@ struct BenchOptions {
   std::string model_file;
   uint32_t prompt = 512, gen = 128, depth = 0;
   std::string kernels;
-  int threads = 0;  // 0 = all usable CPUs
+  std::vector<std::string> types;  // of weights; empty = a choice
+  int threads = 0;                 // 0 = all usable CPUs
   static constexpr const char* kStdout = "-";
   std::string json;  // file to write besides the table; kStdout = JSON instead of the table; empty = none
 };

@@ -1,85 +1,71 @@
 #include "app/config_file.h"
 
-#include <algorithm>
-#include <cstdio>
-#include <fstream>
-
-#include <CLI/CLI.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 namespace reprise {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-class ConfigFileTest : public ::testing::Test {
- protected:
-  ConfigFileTest() {
-    app_.require_subcommand(1);
-    CLI::App* serve = app_.add_subcommand("serve");
-    serve
-        ->add_option_function<std::string>(
-            "--config", [serve](const std::string& path) { read_config_file(*serve, path); })
-        ->configurable(false);
-    serve->add_option("-m,--model", model_)->required();
-    serve->add_option("-p,--port", port_)->check(CLI::Range(1, 65535));
-    serve->add_flag("--strict-model", strict_);
+// "section.key=value,value@line" of each entry, or the error.
+std::vector<std::string> read(std::string_view text) {
+  const auto entries = parse_config(text, "f.toml");
+  if (!entries) return {entries.error().message};
+  std::vector<std::string> out;
+  for (const ConfigEntry& entry : *entries) {
+    out.push_back(
+        fmt::format("{}.{}={}@{}", entry.section, entry.key, fmt::join(entry.values, "|"), entry.line));
   }
-  ~ConfigFileTest() override { std::remove(path_.c_str()); }
-
-  // What the parser says; empty when it is content.
-  std::string parse(const std::string& file, std::vector<std::string> arguments = {}) {
-    std::ofstream(path_) << file;
-    arguments.insert(arguments.begin(), {"serve", "--config", path_});
-    std::reverse(arguments.begin(), arguments.end());  // as CLI11 takes them
-    try {
-      app_.parse(arguments);
-    } catch (const CLI::ParseError& error) {
-      return error.what();
-    }
-    return "";
-  }
-
-  const std::string path_ = ::testing::TempDir() + "/reprise_config_" + std::to_string(getpid()) + ".toml";
-  CLI::App app_;
-  std::string model_;
-  int port_ = 8000;
-  bool strict_ = false;
-};
-
-TEST_F(ConfigFileTest, SetsWhatTheCommandLineLeavesOpen) {
-  EXPECT_EQ(parse("# a comment\nmodel = \"a b.gguf\"\nport = 9000\nstrict-model = true\n", {"--port", "7"}),
-            "");
-  EXPECT_EQ(model_, "a b.gguf") << "a required flag may come from the file";
-  EXPECT_EQ(port_, 7) << "the command line comes first";
-  EXPECT_TRUE(strict_);
+  return out;
+}
+std::string refusal(std::string_view text) {
+  const auto entries = parse_config(text, "f.toml");
+  return entries ? "" : entries.error().message;
 }
 
-TEST_F(ConfigFileTest, TakesASectionOfTheCommandsName) {
-  EXPECT_EQ(parse("[serve]\nmodel = m\nport = 9000\nstrict-model = false\n"), "");
-  EXPECT_EQ(model_, "m");
-  EXPECT_EQ(port_, 9000);
-  EXPECT_FALSE(strict_);
+TEST(ConfigFile, ReadsEveryKindOfValue) {
+  EXPECT_THAT(read("a = \"x # y\" # z\n; ini\n\n  b='c:\\d \"e\"'\r\n[ serve ] # s\nc-d = 1.5\ne=true ;\n"),
+              ElementsAre(".a=x # y@1", ".b=c:\\d \"e\"@4", "serve.c-d=1.5@6", "serve.e=true@7"));
+  EXPECT_THAT(read("a = \"q\\\"\\\\\\t\\nz\"\nb = \"\"\nc = /home/x/m.gguf"),
+              ElementsAre(".a=q\"\\\t\nz@1", ".b=@2", ".c=/home/x/m.gguf@3"));
+  EXPECT_THAT(read("a = [\"x, y\", 'z',\n  w, # last\n]\nb = []\nc = [1]"),
+              ElementsAre(".a=x, y|z|w@1", ".b=@4", ".c=1@5"));
+  EXPECT_THAT(read("\xEF\xBB\xBF"
+                   "a = 1"),
+              ElementsAre(".a=1@1"));
+  EXPECT_THAT(read("a = 1\n[serve]\na = 2"), ElementsAre(".a=1@1", "serve.a=2@3"));
+  EXPECT_THAT(read(""), ElementsAre());
 }
 
-TEST_F(ConfigFileTest, RefusesWhatItDoesNotKnow) {
-  EXPECT_THAT(parse("model = m\nprot = 9000\n"), HasSubstr("'prot' is no setting of reprise serve"));
-  EXPECT_THAT(parse("model = m\n[chat]\nport = 1\n"), HasSubstr("'chat.port'"));
-  EXPECT_THAT(parse("model = m\nconfig = other.toml\n"), HasSubstr("'config'"));
-  EXPECT_THAT(parse("model = m\nport = many\n"), HasSubstr("port"));
-  EXPECT_THAT(parse("model = m\nport = 70000\n"), HasSubstr("70000"));
-  EXPECT_THAT(parse("port = 1\n"), HasSubstr("--model is required"));
+TEST(ConfigFile, RefusesTheRestWithItsLine) {
+  EXPECT_EQ(refusal("\nmodel = my model.gguf"),
+            "f.toml:2: the value of 'model' is followed by something else: put quotes around all of it");
+  EXPECT_EQ(refusal("a = 1\nb = 2\na = 3"), "f.toml:3: 'a' stands here again: it was set in line 1");
+  EXPECT_EQ(refusal("a = \"x"), "f.toml:1: the string of 'a' does not end");
+  EXPECT_EQ(refusal("a = 'x\n'"), "f.toml:1: the string of 'a' does not end");
+  EXPECT_EQ(refusal("a ="), "f.toml:1: 'a' has no value");
+  EXPECT_EQ(refusal("a = # b"), "f.toml:1: 'a' has no value");
+  EXPECT_EQ(refusal("\na = [1\n, 2"), "f.toml:2: the array of 'a' does not end with ']'");
+  EXPECT_EQ(refusal("a = [1\n2]"), "f.toml:2: a comma is missing in the array of 'a'");
+  EXPECT_THAT(refusal("a = [,]"), HasSubstr("f.toml:1: 'a' has no value"));
+  EXPECT_THAT(refusal("a = \"x\" \"y\""), HasSubstr("put quotes around all of it"));
+  EXPECT_THAT(refusal("a = x\"y\""), HasSubstr("put quotes around all of it"));
+  EXPECT_THAT(refusal("a = \"\\q\""), HasSubstr("'\\q' is no escape"));
+  EXPECT_THAT(refusal("a = \"\"\"x\"\"\""), HasSubstr("over several lines"));
+  EXPECT_THAT(refusal("a = { b = 1 }"), HasSubstr("f.toml:1"));
+  EXPECT_THAT(refusal("just words"), HasSubstr("key = value"));
+  EXPECT_THAT(refusal("a.b = 1"), HasSubstr("key = value"));
+  EXPECT_THAT(refusal("[serve"), HasSubstr("[serve]"));
+  EXPECT_THAT(refusal("[[serve]]"), HasSubstr("[serve]"));
 }
 
-TEST_F(ConfigFileTest, SaysThatAFileIsMissing) {
-  std::vector<std::string> arguments{"/nonexistent.toml", "--config", "serve"};
-  try {
-    app_.parse(arguments);
-    FAIL();
-  } catch (const CLI::ParseError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("/nonexistent.toml"));
+TEST(ConfigFile, ReadsBackWhatItWrites) {
+  for (const std::string text : {"", "a b", "it's", "say \"x\"", "c:\\d", "'\"\\\n\r", "# ; [x]"}) {
+    const auto entries = parse_config("a = " + config_string(text) + " # c", "f");
+    ASSERT_TRUE(entries) << entries.error().message;
+    EXPECT_THAT(entries->at(0).values, ElementsAre(text));
   }
 }
 

@@ -8,41 +8,19 @@
 
 #include "app/bench.h"
 #include "app/chat.h"
-#include "app/config_file.h"
+#include "app/command_reference.h"
 #include "app/inspect.h"
+#include "app/log_level.h"
 #include "app/serve.h"
+#include "app/serve_settings.h"
 #include "base/log.h"
-#include "base/size.h"
 
 namespace reprise {
 namespace {
 
-// CLI11 turns a thrown ValidationError into its one-line usage message; nothing past the parser sees it.
-CLI::Option* add_size(CLI::App* app, const std::string& flag, size_t& value, const std::string& help) {
-  return app
-      ->add_option_function<std::string>(
-          flag,
-          [&value, flag](const std::string& text) {
-            const auto size = parse_size(text);
-            if (!size) throw CLI::ValidationError(flag, size.error().message);
-            value = *size;
-          },
-          help)
-      ->type_name("SIZE");
-}
-
 std::string environment(const char* name) {
   const char* value = std::getenv(name);
   return value ? value : "";
-}
-
-void add_load_flags(CLI::App* app, LoadOptions& load) {
-  app->add_option("--context", load.context,
-                  "Tokens a sequence may hold; more than the model was trained for needs --rope-scaling")
-      ->type_name("N");
-  app->add_option("--rope-scaling", load.rope_scaling,
-                  "Replace the file's RoPE scaling: none, linear:F or yarn:F")
-      ->type_name("KIND");
 }
 
 void add_compute_flags(CLI::App* app, std::string& kernels, int& threads) {
@@ -53,66 +31,38 @@ void add_compute_flags(CLI::App* app, std::string& kernels, int& threads) {
       ->check(CLI::Range(1, 1024));
 }
 
-void add_serve(CLI::App& app, std::function<int()>& action) {
+// `level` is what --log-level says before the command; empty: nothing.
+void add_serve(CLI::App& app, const std::string& level, std::function<int()>& action) {
   static ServeOptions options;
-  static double drain_seconds = to_seconds(options.drain_timeout);
-  options.http.port = 8000;
-  options.http.max_body = size_t{64} << 20;
-  options.kernels = environment("REPRISE_KERNELS");
-  options.api_key = environment("REPRISE_API_KEY");
+  static Settings settings("serve", serve_settings(options));
   CLI::App* serve = app.add_subcommand("serve", "Serve a model over the OpenAI API");
-  serve
-      ->add_option_function<std::string>(
-          "--config", [serve](const std::string& file) { read_config_file(*serve, file); },
-          "Read flags from a TOML or INI file; those given here come first")
-      ->type_name("FILE")
-      ->configurable(false);  // first of all: it sets the others
-  serve->add_option("-m,--model", options.model_file, "Model file (GGUF)")->required()->type_name("FILE");
-  serve->add_option("--model-name", options.model_name,
-                    "Model id shown to clients (default: the file's name without .gguf)");
-  serve->add_flag("--strict-model", options.strict_model, "Answer 404 to requests that name another model");
-  serve->add_option("--host", options.http.address, "Address to listen on")->capture_default_str();
-  serve->add_option("-p,--port", options.http.port, "Port to listen on")->capture_default_str();
-  serve->add_option("--api-key", options.api_key, "Require this bearer token (env REPRISE_API_KEY)");
-  add_load_flags(serve, options.load);
-  add_compute_flags(serve, options.kernels, options.threads);
-  add_size(serve, "--kv-memory", options.engine.kv_memory,
-           "Memory for the KV cache (default: 60 % of what is left after the weights)");
-  serve->add_option("--chunk", options.engine.prefill_chunk, "Prompt tokens computed at once per sequence")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 65536));
-  serve->add_option("--max-running", options.engine.max_running, "Sequences computed at once")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 4096));
-  serve
-      ->add_option("--max-requests", options.engine.max_requests,
-                   "Requests accepted at once; more are answered 429")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 1'000'000));
-  serve
-      ->add_option("--max-queued-tokens", options.engine.max_queued_tokens,
-                   "Prompt tokens waiting at once; more are answered 429")
-      ->capture_default_str();
-  serve->add_option("--workers", options.http.worker_threads, "Threads for JSON, templates and text")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 256));
-  serve->add_option("--net-threads", options.http.net_threads, "Threads for sockets")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 64));
-  add_size(serve, "--max-body", options.http.max_body, "Largest request body (default: 64M)");
-  serve->add_option("--drain-timeout", drain_seconds, "Seconds that running requests may take after SIGTERM")
-      ->capture_default_str()
-      ->check(CLI::Range(0.0, 86400.0));
+  settings.add_flags(*serve);
   serve->footer(
-      "examples:\n"
+      "Each setting is also a variable (--kv-memory: REPRISE_KV_MEMORY) and a key of the config file; a flag "
+      "counts before\n"
+      "a variable, and that before the file.\n"
+      "\nexamples:\n"
       "  reprise serve -m SmolLM2-135M-Instruct.Q4_1.gguf\n"
       "  reprise serve -m llama.gguf --host 0.0.0.0 --port 9000 --api-key secret --kv-memory 16G\n"
       "  reprise serve -m SmolLM2-135M-Instruct.Q4_1.gguf --context 32768 --rope-scaling yarn:4\n"
-      "  reprise serve --config reprise.toml      # model = \"llama.gguf\", port = 9000, kv-memory = "
-      "\"16G\"");
-  serve->callback([&action] {
-    options.drain_timeout = static_cast<Nanos>(drain_seconds * kSecond);
-    action = [] { return run_serve(options); };
+      "  REPRISE_API_KEY=secret reprise serve --config reprise.toml   # model = \"llama.gguf\", port = 9000\n"
+      "  reprise serve --config reprise.toml --print-config           # what is in force, and why");
+  serve->callback([&action, &level] {
+    action = [&level] {
+      if (!level.empty()) settings.give("log-level", level);
+      Result<void> resolved = settings.resolve(reprise_environment());
+      if (resolved && settings.wants_print()) {
+        std::fputs(settings.print().c_str(), stdout);
+        return 0;
+      }
+      if (resolved) resolved = check_serve_options(options, settings);
+      if (resolved) {
+        log::init(*log_level_of(options.log_level));
+        return run_serve(options);
+      }
+      std::fprintf(stderr, "reprise serve: %s\n", resolved.error().message.c_str());
+      return 2;
+    };
   });
 }
 
@@ -138,7 +88,9 @@ void add_inspect(CLI::App& app, std::function<int()>& action) {
   static std::string file;
   CLI::App* inspect =
       app.add_subcommand("inspect", "Show what a model file holds and whether it can be served");
-  inspect->add_option("file", file, "Model file (GGUF)")->required();
+  inspect->add_option("model", file, "Model: a GGUF file, or a folder from Hugging Face")
+      ->required()
+      ->type_name("PATH");
   inspect->footer("example:\n  reprise inspect SmolLM2-135M-Instruct.Q4_1.gguf");
   inspect->callback([&action] { action = [] { return run_inspect(file); }; });
 }
@@ -151,8 +103,13 @@ void add_bench(CLI::App& app, std::function<int()>& action) {
   CLI::App* roof = bench->add_subcommand(
       "roof", "What this machine can do: bandwidth by level, int8 TOPS, bf16 and fp32 TFLOPS");
   CLI::App* kernels = bench->add_subcommand("kernels", "Each kernel beside the machine's limit");
+  kernels->add_option("--types", options.types, "Weight types to measure, by GGUF's names: Q4_1,Q4_K")
+      ->delimiter(',')
+      ->type_name("LIST");
   CLI::App* model = bench->add_subcommand("model", "Prefill and decode speed of a model");
-  model->add_option("-m,--model", options.model_file, "Model file (GGUF)")->required()->type_name("FILE");
+  model->add_option("-m,--model", options.model_file, "Model: a GGUF file, or a folder from Hugging Face")
+      ->required()
+      ->type_name("PATH");
   model->add_option("--prompt", options.prompt, "Prompt tokens to prefill; 0 = none")->capture_default_str();
   model->add_option("--gen", options.gen, "Tokens to decode; 0 = none")->capture_default_str();
   model
@@ -178,31 +135,83 @@ void add_bench(CLI::App& app, std::function<int()>& action) {
   model->callback([&action] { action = [] { return run_bench_model(options); }; });
 }
 
+void add_reference(CLI::App& app, std::function<int()>& action) {
+  static std::string shell;
+  CLI::App* completion =
+      app.add_subcommand("completion", "Print a script that completes commands and flags in a shell");
+  completion->add_option("shell", shell, "bash, zsh or fish")->required()->type_name("bash|zsh|fish");
+  completion->footer("example:\n  source <(reprise completion bash)");
+  completion->callback([&app, &action] {
+    action = [&app] {
+      const Result<std::string> script = shell_completion(app, shell);
+      if (script) std::fputs(script->c_str(), stdout);
+      if (!script) std::fprintf(stderr, "reprise completion: %s\n", script.error().message.c_str());
+      return script ? 0 : 2;
+    };
+  });
+  CLI::App* man = app.add_subcommand("man", "Print the manual page");
+  man->footer("example:\n  reprise man | man -l -");
+  man->callback([&app, &action] {
+    action = [&app] {
+      std::fputs(manual_page(app, REPRISE_VERSION).c_str(), stdout);
+      return 0;
+    };
+  });
+}
+
+// One line: what is wrong, and what was likely meant.
+std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  const CLI::App* command = &app;
+  std::string words = "reprise";
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    words += " " + command->get_name();
+  }
+  std::string text = error.what();
+  text = text.substr(0, text.find('\n'));
+  const size_t dashes = text.rfind("--");
+  if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::ExtrasError) || dashes == text.npos) {
+    return fmt::format("{}: {} (see {} --help)", words, text, words);
+  }
+  std::vector<std::string> known;
+  for (const CLI::App* scope : {&app, command}) {
+    for (const CLI::Option* option : scope->get_options()) {
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    }
+  }
+  const std::string given = text.substr(dashes, text.find_first_of(" =", dashes) - dashes);
+  const std::string meant = nearest_name(given, known);
+  return fmt::format("{}: there is no flag {}{}", words, given,
+                     meant.empty() ? fmt::format("; {} --help lists them", words)
+                                   : fmt::format("; did you mean {}?", meant));
+}
+
 int run(int argc, char** argv) {
   CLI::App app{"Reprise serves open-weights language models to coding agents.", "reprise"};
   app.set_version_flag("--version", "reprise " REPRISE_VERSION);
   app.require_subcommand(1);
-  std::string level = "info";
-  app.add_option("--log-level", level, "debug, info, warn, error or off")
-      ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}))
-      ->capture_default_str();
+  std::string level;
+  app.add_option("--log-level", level,
+                 "debug, info, warn, error or off (default: info; env REPRISE_LOG_LEVEL)")
+      ->type_name("LEVEL")
+      ->check(CLI::IsMember({"debug", "info", "warn", "error", "off"}));
   app.fallthrough();
   std::function<int()> action;
-  add_serve(app, action);
+  add_serve(app, level, action);
   add_chat(app, action);
   add_inspect(app, action);
   add_bench(app, action);
+  add_reference(app, action);
+  app.get_formatter()->column_width(34);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int status = app.exit(error);
-    return status == 0 ? 0 : 2;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    std::fprintf(stderr, "%s\n", explain(app, error).c_str());
+    return 2;
   }
-  log::init(level == "debug"   ? log::Level::kDebug
-            : level == "info"  ? log::Level::kInfo
-            : level == "warn"  ? log::Level::kWarn
-            : level == "error" ? log::Level::kError
-                               : log::Level::kOff);
+  const auto variable = log_level_of(environment("REPRISE_LOG_LEVEL"));
+  log::init(log_level_of(level).value_or(variable.value_or(log::Level::kInfo)));
   return action();
 }
 

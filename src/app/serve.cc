@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/size.h"
 #include "base/task_pool.h"
+#include "model/sampling_defaults.h"
 #include "text/chat_template.h"
 #include "text/tokenizer/tokenizer.h"
 
@@ -45,6 +46,12 @@ sigset_t stop_signals() {
   return set;
 }
 
+// A file's name without its ending, a folder's whole: those often end in a version.
+std::string name_of(const std::filesystem::path& path) {
+  const auto whole = std::filesystem::weakly_canonical(path);
+  return (std::filesystem::is_directory(whole) ? whole.filename() : whole.stem()).string();
+}
+
 struct Loaded {
   std::unique_ptr<Tokenizer> tokenizer;
   std::optional<ChatTemplate> chat_template;
@@ -66,7 +73,7 @@ Result<Loaded> load(const ServeOptions& options, TaskPool& pool, const kernels::
   // Clients put the id into config files and URLs. The title inside the file is prose: often with spaces, and
   // the same for every quantisation.
   const std::string title = std::exchange(loaded.info.name, options.model_name);
-  if (loaded.info.name.empty()) loaded.info.name = std::filesystem::path(options.model_file).stem().string();
+  if (loaded.info.name.empty()) loaded.info.name = name_of(options.model_file);
   loaded.tokenizer = TRY(Tokenizer::create(loaded.info.vocabulary));
   if (!loaded.info.chat_template.empty()) {
     const auto text_of = [&](std::optional<TokenId> id) {
@@ -87,6 +94,9 @@ Result<Loaded> load(const ServeOptions& options, TaskPool& pool, const kernels::
       loaded.engine->limits().context;  // little KV memory may allow less than the model
   log::info("{} ({}): {} of weights loaded in {:.1f} s, kernels {}, {} compute threads", loaded.info.name,
             title, format_size(weights), to_seconds(now() - start), table.name, pool.threads());
+  if (const std::string sampling = describe(loaded.info.sampling); !sampling.empty())
+    log::info("sampling, where a request does not say: {} (the model's own)", sampling);
+  log::info("stop tokens: {}", fmt::join(loaded.info.stop_tokens, ", "));
   for (const std::string& note : loaded.info.notes) log::info("{}", note);
   log::info("{}", loaded.engine->limits().describe());
   return loaded;
@@ -110,12 +120,15 @@ int run_serve(const ServeOptions& options) {
   // Declared in the order in which things may go: the server's handlers end before the engine, the engine
   // before the pool.
   TaskPool pool(options.threads > 0 ? options.threads : usable_cpus());
-  Api api(ApiOptions{
-      .version = REPRISE_VERSION, .api_key = options.api_key, .strict_model = options.strict_model});
+  Api api(ApiOptions{.version = REPRISE_VERSION,
+                     .api_key = options.api_key,
+                     .strict_model = options.strict_model,
+                     .strict_modalities = options.strict_modalities,
+                     .cors_origins = options.cors_origins,
+                     .max_body = options.http.max_body});
   Result<Loaded> loaded = fail(ErrorKind::kUnavailable, "not loaded");
   http::ServerOptions http_options = options.http;
-  http_options.error_body = Api::error_body;
-  http_options.error_type = "application/json";
+  http_options.refusal = api.refusal();
   auto server = http::Server::start(http_options, api.handler());
   if (!server) return die(server.error());
   const std::string& address = options.http.address;
@@ -149,6 +162,7 @@ int run_serve(const ServeOptions& options) {
                             .chat_template = std::move(loaded->chat_template),
                             .no_chat = loaded->no_chat,
                             .backend = loaded->engine.get(),
+                            .file = std::filesystem::path(options.model_file).filename().string(),
                             .max_requests = loaded->engine->limits().max_requests,
                             .created = time(nullptr)});
   log::info("ready: curl {}/v1/{} -H 'content-type: application/json' -d '{}'", origin,

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "engine/engine.h"
 #include "http/server.h"
@@ -18,8 +19,11 @@ struct ServeOptions {
   http::ServerOptions http;
   std::string kernels;  // forced table, or empty
   int threads = 0;      // of the compute pool; 0 = all usable CPUs
+  std::string log_level = "info";
   std::string api_key;
+  std::vector<std::string> cors_origins;
   bool strict_model = false;
+  bool strict_modalities = false;
   Nanos drain_timeout = 120 * kSecond;
 };
 

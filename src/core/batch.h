@@ -27,6 +27,11 @@ struct BatchItem {
   bool sample = false;  // with the last layer: draw the token that follows position end - 1
   const SamplingParams* sampling = nullptr;  // set when sample is
   TokenSpan banned;                          // ids that must not be drawn (stop tokens before min_tokens)
+  // With the last layer: the log-probabilities of tokens[score_begin + 1, score_end + 1), which follow the
+  // positions [score_begin, score_end), a part of [begin, end); equal: none. And of the `score_top`
+  // likeliest.
+  uint32_t score_begin = 0, score_end = 0;
+  int32_t score_top = 0;
 };
 
 struct PageCopy {
@@ -45,6 +50,8 @@ struct StepResult {
   // One per item: the sampled tokens (empty when nothing was to be sampled). Error: only that sequence fails
   // (a row of logits that is not finite, say).
   std::vector<Result<std::vector<SampledToken>>> items;
+  // One per item, its scored tokens in order; empty where no item of the batch asked for any.
+  std::vector<std::vector<SampledToken>> scored;
   Nanos elapsed = 0;  // launch to done: the scheduler's cost model learns from it
 };
 

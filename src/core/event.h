@@ -1,5 +1,6 @@
-// What the engine tells a request's owner, in this order: Started once, Tokens any number of times, Finished
-// exactly once and last (an early failure or cancellation may come without Started).
+// What the engine tells a request's owner, in this order: Started once, PromptTokens and then Tokens any
+// number of times, Finished exactly once and last (an early failure or cancellation may come without
+// Started).
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,11 @@ enum class FinishReason {
 struct Started {
   uint32_t cached_tokens;  // prompt tokens served from the prefix cache
 };
+// Only when Generation::prompt_logprobs asks: the prompt's tokens from the second on (nothing precedes the
+// first), each once and in order, with the log-probability that the model gave it there.
+struct PromptTokens {
+  std::vector<SampledToken> tokens;
+};
 struct Tokens {
   std::vector<SampledToken> tokens;  // one per plain step, more when speculation accepts drafts
 };
@@ -48,6 +54,6 @@ struct Finished {
   Nanos decode = 0;   // first token -> finish
 };
 
-using Event = std::variant<Started, Tokens, Finished>;
+using Event = std::variant<Started, PromptTokens, Tokens, Finished>;
 
 }  // namespace reprise

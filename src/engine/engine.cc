@@ -71,6 +71,8 @@ SchedulerConfig scheduler_config(const Executor& executor, const Limits& limits,
                                  uint64_t fingerprint) {
   SchedulerConfig result;
   result.layers = executor.layers();
+  result.pass_tokens = executor.pass_tokens();
+  result.head_layers = executor.head_layers();
   result.kv = executor.kv_spec();
   result.fingerprint = fingerprint;
   result.chunk_tokens = limits.prefill_chunk;
@@ -168,8 +170,9 @@ struct Engine::Loop final : EventSink {
     const Batch batch = scheduler.plan(now());
     const bool some = !batch.empty();
     if (some) {
-      const StepResult result = executor->wait(executor->launch(batch));
-      scheduler.commit(result, now());  // the time after the step: arguments have no order of evaluation
+      StepResult result = executor->wait(executor->launch(batch));
+      scheduler.commit(std::move(result),
+                       now());  // the time after the step: arguments have no order of evaluation
     }
     block_filled();
     publish();
@@ -251,7 +254,6 @@ Result<Stream> Engine::submit(Generation generation) {
   const Limits& limits = loop_->limits;
   const size_t prompt_tokens = generation.prompt.size();
   if (prompt_tokens == 0) return invalid_param("prompt", "the prompt is empty");
-  if (generation.max_tokens == 0) return invalid_param("max_tokens", "max_tokens must be at least 1");
   if (prompt_tokens + generation.max_tokens > limits.context)
     return fail(
         ErrorKind::kTooLarge,

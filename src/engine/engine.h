@@ -62,7 +62,7 @@ class Engine final : public Backend {
          uint64_t fingerprint);
   ~Engine() override;  // stop()
 
-  // Backend. kInvalid: empty prompt, no max_tokens, a token id outside the vocabulary. kTooLarge: prompt and
+  // Backend. kInvalid: empty prompt, a token id outside the vocabulary. kTooLarge: prompt and
   // max_tokens together exceed limits().context.
   Result<Stream> submit(Generation generation) override;
   void cancel(RequestId id) override;

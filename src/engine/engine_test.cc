@@ -191,11 +191,31 @@ TEST_F(EngineTest, StopTokensEndAndAreNotEmitted) {
   EXPECT_EQ(read_all(*submit(g).events).tokens, longer);
 }
 
+TEST_F(EngineTest, NoTokensAskedForMeansThePromptAlone) {
+  start();
+  Generation prompt = generation(1, 40, 0);
+  const Outcome outcome = read_all(*submit(prompt).events);
+  EXPECT_EQ(outcome.finished.reason, FinishReason::kLength);
+  EXPECT_TRUE(outcome.tokens.empty() && outcome.scores.empty());
+  EXPECT_EQ(outcome.finished.output_tokens, 0u);
+
+  Generation g = generation(1, 40, 12);
+  const Outcome after = read_all(*submit(g).events);
+  EXPECT_EQ(after.tokens, expected(g));
+  EXPECT_GE(after.finished.cached_tokens, 32u) << "the prompt was computed before";
+
+  prompt.prompt_logprobs = 3;  // needs every position's logits, cached or not
+  const Outcome scored = read_all(*submit(prompt).events);
+  HashModel alone(kModel);
+  EXPECT_EQ(scored.scores, compute_all_alone(alone, prompt).scores);
+  EXPECT_EQ(scored.finished.cached_tokens, 0u);
+  stop_and_count_pages();
+}
+
 TEST_F(EngineTest, RefusesWhatCanNeverRun) {
   start({}, /*pages=*/20);  // 320 tokens of KV, less than the model's context
   EXPECT_EQ(engine->limits().context, 320u);
   EXPECT_EQ(refusal(generation(1, 0)), ErrorKind::kInvalid);
-  EXPECT_EQ(refusal(generation(1, 5, 0)), ErrorKind::kInvalid);
   EXPECT_EQ(refusal(generation(1, 300, 21)), ErrorKind::kTooLarge);
   EXPECT_EQ(refusal(generation(1, 5, 0xffffffff)), ErrorKind::kTooLarge);
   for (TokenId bad : {-1, 97, 1 << 30}) {

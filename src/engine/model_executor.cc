@@ -14,6 +14,9 @@
 #include "base/check.h"
 
 namespace reprise {
+namespace {
+constexpr size_t kScoredRows = 64;  // at once: of 250k logits each, 64 MB
+}  // namespace
 
 ModelExecutor::ModelExecutor(std::unique_ptr<Model> model, TaskPool& pool, uint32_t pages)
     : model_(std::move(model)),
@@ -23,6 +26,18 @@ ModelExecutor::ModelExecutor(std::unique_ptr<Model> model, TaskPool& pool, uint3
       samplers_(pool.threads()) {
   CHECK(!spec_.groups.empty() && spec_.groups.size() <= kMaxKvGroups, "{} KV groups", spec_.groups.size());
   for (const KvGroup& group : spec_.groups) memory_.emplace_back(group.page_bytes * pages_);
+}
+
+double ModelExecutor::pass_tokens() const {
+  const TokenCost cost = model_->token_cost();
+  if (cost.layer_macs == 0) return 0;
+  return cost.macs_per_byte * static_cast<double>(cost.layer_bytes) / static_cast<double>(cost.layer_macs);
+}
+
+double ModelExecutor::head_layers() const {
+  const TokenCost cost = model_->token_cost();
+  if (cost.layer_macs == 0) return 0;
+  return static_cast<double>(cost.head_macs) * layers() / static_cast<double>(cost.layer_macs);
 }
 
 std::byte* ModelExecutor::page(uint32_t group, PageId id) const {
@@ -108,6 +123,7 @@ void ModelExecutor::forward(const Batch& batch, const Group& group, StepResult& 
   if (group.layer_end < layers()) {
     save_rows(batch, group);
   } else {
+    score(batch, group, result);
     sample(batch, group, result);
   }
 }
@@ -161,11 +177,53 @@ void ModelExecutor::save_rows(const Batch& batch, const Group& group) {
   }
 }
 
+void ModelExecutor::score(const Batch& batch, const Group& group, StepResult& result) {
+  struct Row {
+    uint32_t item;
+    TokenId token;
+  };
+  std::vector<Row> wanted;
+  std::vector<uint32_t> rows;
+  for (size_t i = 0; i < group.items.size(); ++i) {
+    const BatchItem& item = batch.items[group.items[i]];
+    if (item.score_begin == item.score_end) continue;
+    CHECK(item.begin <= item.score_begin && item.score_begin < item.score_end && item.score_end <= item.end &&
+              item.score_end < item.tokens.size(),
+          "scores [{}, {}) of [{}, {})", item.score_begin, item.score_end, item.begin, item.end);
+    for (uint32_t p = item.score_begin; p < item.score_end; ++p) {
+      wanted.push_back({group.items[i], item.tokens[p + 1]});
+      rows.push_back(group.first_rows[i] + (p - item.begin));
+    }
+  }
+  if (rows.empty()) return;
+  result.scored.resize(batch.items.size());
+  const size_t vocabulary = model_->vocabulary_size();
+  logits_.reserve(std::min(rows.size(), kScoredRows) * vocabulary * sizeof(float));
+  std::vector<Result<SampledToken>> scores(std::min(rows.size(), kScoredRows));
+  for (size_t first = 0; first < rows.size(); first += kScoredRows) {
+    const size_t size = std::min(rows.size() - first, kScoredRows);
+    model_->logits(rows_, std::span(rows).subspan(first, size), logits_.as<float>());
+    pool_.run(size, [&](size_t i, int worker) {
+      const Row& row = wanted[first + i];
+      scores[i] = samplers_[worker].score({logits_.as<float>() + i * vocabulary, vocabulary}, row.token,
+                                          batch.items[row.item].score_top);
+    });
+    for (size_t i = 0; i < size; ++i) {
+      const uint32_t item = wanted[first + i].item;
+      if (scores[i]) {
+        result.scored[item].push_back(*std::move(scores[i]));
+      } else {
+        result.items[item] = std::unexpected(std::move(scores[i]).error());
+      }
+    }
+  }
+}
+
 void ModelExecutor::sample(const Batch& batch, const Group& group, StepResult& result) {
   std::vector<uint32_t> rows, items;
   for (size_t i = 0; i < group.items.size(); ++i) {
     const BatchItem& item = batch.items[group.items[i]];
-    if (!item.sample) continue;
+    if (!item.sample || !result.items[group.items[i]]) continue;  // or its scores have failed
     items.push_back(group.items[i]);
     rows.push_back(group.first_rows[i] + (item.end - item.begin) - 1);
   }

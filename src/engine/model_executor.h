@@ -25,10 +25,13 @@ class ModelExecutor final : public Executor {
 
   // One batch at a time: launch() after the last wait(). Broken promises of the scheduler (a page out of
   // range, a chunk continued that was not begun) abort. A result item is an Error when its row of logits is
-  // not finite, or when all its tokens are banned; the other items are unaffected.
+  // not finite, or when all its tokens are banned; the other items are unaffected. Scored rows pass the
+  // output head in blocks: however long a chunk, their logits take a fixed amount of memory.
   Ticket launch(const Batch& batch) override;
   StepResult wait(Ticket ticket) override;
   uint32_t layers() const override { return model_->layers(); }
+  double pass_tokens() const override;
+  double head_layers() const override;
   const KvSpec& kv_spec() const override { return spec_; }
   uint32_t pages(uint32_t) const override { return pages_; }
 
@@ -48,6 +51,7 @@ class ModelExecutor final : public Executor {
   void forward(const Batch& batch, const Group& group, StepResult& result);
   void restore_rows(const Batch& batch, const Group& group);
   void save_rows(const Batch& batch, const Group& group);
+  void score(const Batch& batch, const Group& group, StepResult& result);
   void sample(const Batch& batch, const Group& group, StepResult& result);
   std::byte* page(uint32_t group, PageId id) const;
 

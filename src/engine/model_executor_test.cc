@@ -166,5 +166,41 @@ TEST_F(ModelExecutorDeathTest, BrokenPromisesAbort) {
   EXPECT_DEATH(run({item(a, 0, 20, 2, 4)}), "has no rows at layer 2");
 }
 
+// Every row's score is that of the prefix alone, also where a chunk's rows pass the head in several blocks
+// and beside items that want none.
+TEST_F(ModelExecutorTest, ScoresAreThoseOfEachPrefixAlone) {
+  const Sequence s = sequence(1, 150, 0), other = sequence(2, 20, 10);
+  BatchItem scored = item(s, 0, 150);
+  scored.score_begin = 5;
+  scored.score_end = 149;
+  scored.score_top = 2;
+  const StepResult result = run({item(other, 0, 20), scored});
+  ASSERT_EQ(result.scored.size(), 2u);
+  EXPECT_TRUE(result.scored[0].empty());
+  ASSERT_EQ(result.scored[1].size(), 144u);
+  EXPECT_EQ(only(result, 1), expected(s)) << "and the next token is drawn as ever";
+  for (size_t i = 0; i < 144; ++i) {
+    const SampledToken& score = result.scored[1][i];
+    EXPECT_EQ(score.token, s.tokens[5 + i + 1]);
+    Sequence prefix = s;
+    prefix.tokens.resize(5 + i + 1);
+    ASSERT_EQ(score.top.size(), 2u);
+    EXPECT_EQ(score.top[0].token, expected(prefix)) << "the likeliest after " << prefix.tokens.size();
+    EXPECT_LE(score.logprob, score.top[0].logprob);
+  }
+}
+
+TEST_F(ModelExecutorTest, AScoreThatIsNotANumberFailsItsSequenceAlone) {
+  Sequence bad = sequence(1, 40, 0);
+  bad.tokens[20] = 96;  // poison
+  const Sequence good = sequence(2, 40, 4);
+  BatchItem first = item(bad, 0, 40), second = item(good, 0, 40);
+  first.score_end = second.score_end = 39;
+  const StepResult result = run({first, second});
+  EXPECT_FALSE(result.items[0].has_value());
+  EXPECT_EQ(only(result, 1), expected(good));
+  EXPECT_EQ(result.scored[1].size(), 39u);
+}
+
 }  // namespace
 }  // namespace reprise

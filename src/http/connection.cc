@@ -29,7 +29,7 @@ constexpr size_t kPipelined = 64 << 10;  // bytes of later requests kept during 
 constexpr size_t kReadSize = 64 << 10;
 constexpr size_t kWatchSize = 4 << 10;
 constexpr Nanos kSlowestBody = kSecond / (16 << 10);  // per byte: a client slower than 16 KiB/s is cut off
-constexpr size_t kReceivingLimit = 2ull << 30;
+constexpr std::string_view kTooManyBodies = "too many large requests are in hand; try again in a moment";
 constexpr Nanos kLinger = 2 * kSecond;
 
 std::string address_of(const tcp::socket& socket) {
@@ -57,31 +57,17 @@ void set_options(tcp::socket& socket) {
   socket.set_option(asio::socket_base::keep_alive(true), ignored);
 }
 
+Headers headers_of(const beast::http::fields& fields) {
+  Headers headers;
+  for (const auto& field : fields) headers.add(view(field.name_string()), view(field.value()));
+  return headers;
+}
+
 // The client has closed or the connection broke, as opposed to sending what cannot be parsed.
 bool has_ended(const error_code& error) {
   return error == beast::http::error::end_of_stream || error == beast::http::error::partial_message ||
          (error && error.category() == asio::error::get_system_category());
 }
-
-// Counts body bytes being received over all connections, so that slow uploads cannot fill the memory.
-class Receiving {
- public:
-  explicit Receiving(std::atomic<size_t>& total) : total_(total) {}
-  ~Receiving() { total_ -= mine_; }
-  Receiving(const Receiving&) = delete;
-  Receiving& operator=(const Receiving&) = delete;
-  bool grow_to(size_t bytes) {
-    if (bytes <= mine_) return true;
-    if (total_ + (bytes - mine_) > kReceivingLimit) return false;
-    total_ += bytes - mine_;
-    mine_ = bytes;
-    return true;
-  }
-
- private:
-  std::atomic<size_t>& total_;
-  size_t mine_ = 0;
-};
 
 }  // namespace
 
@@ -99,7 +85,7 @@ Connection::~Connection() { context_->count(&ServerContext::connections, -1); }
 asio::awaitable<void> Connection::run(bool overloaded) {
   set_options(socket_);
   if (overloaded) {
-    Refusal refusal{503, "too many connections; try again in a moment"};
+    Refusal refusal{503, "too many connections; try again in a moment", false, {}};
     co_await refuse(std::move(refusal));
     co_return;
   }
@@ -158,35 +144,43 @@ asio::awaitable<Connection::Received> Connection::receive() {
     auto [error, count] = co_await beast::http::async_read_header(socket_, buffer_, parser, kToken);
     read_deadline_ = kNever;
     if (error == asio::error::operation_aborted && timed_out_ && !peer_closed_) {
-      co_return Refusal{408, "the request header took too long to arrive"};
+      co_return Refusal{408, "the request header took too long to arrive", false, headers_of(parser.get())};
     }
     if (has_ended(error)) co_return Closed{};
-    if (error) co_return parse_refusal(error);
+    if (error) co_return parse_refusal(error, parser);
   }
+  BodyShare share(context_->bodies);
   if (!parser.is_done()) {
-    std::optional<Refusal> refusal = co_await receive_body(parser);
+    std::optional<Refusal> refusal = co_await receive_body(parser, share);
     read_deadline_ = kNever;
     if (refusal && refusal->status == 0) co_return Closed{};
     if (refusal) co_return std::move(*refusal);
   }
   const bool keep_alive = parser.keep_alive();
-  co_return complete(parser.release(), keep_alive);
+  Received received = complete(parser.release(), keep_alive);
+  if (auto* incoming = std::get_if<Incoming>(&received)) {
+    const bool fits = share.grow_to(incoming->request.body.size());  // it may have come with the header
+    if (!fits)
+      co_return Refusal{503, std::string(kTooManyBodies), false, std::move(incoming->request.headers)};
+    incoming->request.share = std::move(share);
+  }
+  co_return std::move(received);
 }
 
 // A refusal of status 0 means that the connection has ended.
-asio::awaitable<std::optional<Connection::Refusal>> Connection::receive_body(Parser& parser) {
+asio::awaitable<std::optional<Connection::Refusal>> Connection::receive_body(Parser& parser,
+                                                                             BodyShare& share) {
   const auto& head = parser.get();
   if (const auto expect = head.find(beast::http::field::expect);
       expect != head.end() && head.version() >= 11) {
     if (!beast::iequals(expect->value(), "100-continue")) {
-      co_return Refusal{417, "the only expectation supported is 100-continue"};
+      co_return Refusal{417, "the only expectation supported is 100-continue", false, headers_of(head)};
     }
     if (buffer_.size() == 0) {
       const bool sent = co_await send_all("HTTP/1.1 100 Continue\r\n\r\n", nullptr);
-      if (!sent) co_return Refusal{0, ""};
+      if (!sent) co_return Refusal{};
     }
   }
-  Receiving receiving(context_->receiving);
   const Nanos patience = now() + context_->options.body_timeout;
   size_t received = 0;
   while (!parser.is_done()) {
@@ -194,29 +188,34 @@ asio::awaitable<std::optional<Connection::Refusal>> Connection::receive_body(Par
     auto [error, count] = co_await beast::http::async_read_some(socket_, buffer_, parser, kToken);
     received += count;
     if (error == asio::error::operation_aborted && timed_out_ && !peer_closed_) {
-      co_return Refusal{408, "the request body took too long to arrive"};
+      co_return Refusal{408, "the request body took too long to arrive", true, headers_of(head)};
     }
-    if (has_ended(error)) co_return Refusal{0, ""};
+    if (has_ended(error)) co_return Refusal{};
     if (error == beast::http::error::buffer_overflow) {
-      co_return Refusal{400, "malformed HTTP request: a chunk's header does not end"};
+      co_return Refusal{400, "malformed HTTP request: a chunk's header does not end", true, headers_of(head)};
     }
-    if (error) co_return parse_refusal(error);
-    if (!receiving.grow_to(received)) {
-      co_return Refusal{503, "too many large requests are arriving; try again in a moment"};
+    if (error) co_return parse_refusal(error, parser);
+    if (!share.grow_to(received)) {
+      co_return Refusal{503, std::string(kTooManyBodies), false, headers_of(head)};
     }
   }
   co_return std::nullopt;
 }
 
-Connection::Refusal Connection::parse_refusal(const error_code& error) const {
+Connection::Refusal Connection::parse_refusal(const error_code& error, const Parser& parser) const {
   const ServerOptions& options = context_->options;
+  Refusal refusal{400, fmt::format("malformed HTTP request: {}", error.message()), parser.is_header_done(),
+                  headers_of(parser.get())};
   if (error == beast::http::error::body_limit) {
-    return {413, fmt::format("the request body is larger than the limit of {} bytes", options.max_body)};
+    refusal.status = 413;
+    refusal.message = fmt::format("the request body is larger than the limit of {} bytes", options.max_body);
+    refusal.body = true;  // its size stands in the header
+  } else if (error == beast::http::error::header_limit || error == beast::http::error::buffer_overflow) {
+    refusal.status = 431;
+    refusal.message =
+        fmt::format("the request header is larger than the limit of {} bytes", options.max_header);
   }
-  if (error == beast::http::error::header_limit || error == beast::http::error::buffer_overflow) {
-    return {431, fmt::format("the request header is larger than the limit of {} bytes", options.max_header)};
-  }
-  return {400, fmt::format("malformed HTTP request: {}", error.message())};
+  return refusal;
 }
 
 Connection::Received Connection::complete(Parser::value_type message, bool keep_alive) const {
@@ -224,20 +223,25 @@ Connection::Received Connection::complete(Parser::value_type message, bool keep_
   Request& request = incoming.request;
   incoming.http_1_0 = message.version() < 11;
   incoming.keep_alive = keep_alive;
-  if (message.find(beast::http::field::transfer_encoding) != message.end()) {
+  if (const auto coding = message.find(beast::http::field::transfer_encoding); coding != message.end()) {
     // Anything but exactly "chunked" leaves the body's end in doubt: the door of request smuggling.
-    if (!message.chunked() || incoming.http_1_0)
-      return Refusal{501, "the only transfer encoding supported is chunked"};
+    if (!beast::iequals(coding->value(), "chunked") || incoming.http_1_0 ||
+        message.count(beast::http::field::transfer_encoding) != 1)
+      return Refusal{501, "the only transfer encoding supported is chunked", false, headers_of(message)};
   }
   if (!incoming.http_1_0 && message.count(beast::http::field::host) != 1) {
-    return Refusal{400, "malformed HTTP request: exactly one Host header is needed"};
+    return Refusal{400, "malformed HTTP request: exactly one Host header is needed", false,
+                   headers_of(message)};
   }
   request.method = view(message.method_string());
   request.target = view(message.target());
-  for (const auto& field : message) request.headers.add(view(field.name_string()), view(field.value()));
+  request.headers = headers_of(message);
 
   std::optional<Target> target = parse_target(request.target);
-  if (!target) return Refusal{400, "malformed HTTP request: the target is no valid path"};
+  if (!target) {
+    return Refusal{400, "malformed HTTP request: the target is no valid path", false,
+                   std::move(request.headers)};
+  }
   request.path = std::move(target->path);
   request.query = std::move(target->query);
   request.body = std::move(message.body());
@@ -318,7 +322,10 @@ asio::awaitable<bool> Connection::send_all(std::string_view bytes, Exchange::Sta
 
 asio::awaitable<void> Connection::refuse(Refusal refusal) {
   current_ = std::make_shared<Exchange::State>(context_, false, false, /*keep=*/false);
-  Response response = context_->error(refusal.status, refusal.message);
+  Response response = context_->refusal({.status = refusal.status,
+                                         .message = refusal.message,
+                                         .body = refusal.body,
+                                         .headers = refusal.headers});
   if (refusal.status == 503) response.headers.set("Retry-After", "1");
   current_->respond(std::move(response));
   co_await send(current_);

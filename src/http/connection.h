@@ -45,22 +45,24 @@ class Connection : public std::enable_shared_from_this<Connection> {
     bool keep_alive = false;
   };
   struct Refusal {
-    int status;
+    int status = 0;
     std::string message;
+    bool body = false;  // it is the body's fault
+    Headers headers;    // of the request, as far as they were read
   };
   struct Closed {};
   using Received = std::variant<Closed, Refusal, Incoming>;
 
   asio::awaitable<Received> receive();
   asio::awaitable<bool> await_first_byte();
-  asio::awaitable<std::optional<Refusal>> receive_body(Parser& parser);
+  asio::awaitable<std::optional<Refusal>> receive_body(Parser& parser, BodyShare& share);
   asio::awaitable<void> exchange(Incoming incoming);
   asio::awaitable<void> watch(std::shared_ptr<Exchange::State> state);
   asio::awaitable<void> send(std::shared_ptr<Exchange::State> state);
   asio::awaitable<bool> send_all(std::string_view bytes, Exchange::State* state);
   asio::awaitable<void> refuse(Refusal refusal);
   asio::awaitable<void> linger();
-  Refusal parse_refusal(const boost::system::error_code& error) const;
+  Refusal parse_refusal(const boost::system::error_code& error, const Parser& parser) const;
   Received complete(Parser::value_type message, bool keep_alive) const;
 
   const std::shared_ptr<ServerContext> context_;

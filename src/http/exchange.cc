@@ -57,6 +57,11 @@ std::optional<std::string> Request::query_param(std::string_view name) const {
   return query_value(query, name);
 }
 
+void Request::drop_body() {
+  std::string().swap(body);
+  share.shrink_to(0);
+}
+
 bool Exchange::State::respond(Response response) {
   bool there;
   {
@@ -68,6 +73,7 @@ bool Exchange::State::respond(Response response) {
     const bool body = has_body(response.status);
     std::string framing;
     if (body) framing = fmt::format("Content-Length: {}\r\n", response.body.size());
+    for (const auto& [name, value] : common) response.headers.add(name, value);
     append_head(pending, response.status, response.headers, framing, keep_alive, http_1_0);
     if (body && !head_request) pending += response.body;
     unsent = pending.size();
@@ -87,7 +93,11 @@ void Exchange::State::finish() {
     silent = !started && !gone;
     if (started ? !ended : gone) cut = true;
   }
-  if (silent) respond(context->error(500, "the server failed to answer this request"));
+  if (silent) {  // the handler may have added headers: respond() adds them
+    const Headers none;
+    respond(context->refusal(
+        {.status = 500, .message = "the server failed to answer this request", .headers = none}));
+  }
   output.set();
 }
 
@@ -128,6 +138,11 @@ bool Exchange::State::reusable() {
 Exchange::Exchange(std::shared_ptr<State> state) : state_(std::move(state)) {}
 Exchange::~Exchange() = default;
 
+void Exchange::add_headers(const Headers& headers) {
+  std::lock_guard lock(state_->mutex);
+  for (const auto& [name, value] : headers) state_->common.add(name, value);
+}
+
 bool Exchange::respond(Response response) { return state_->respond(std::move(response)); }
 
 bool Exchange::begin(int status, const Headers& headers) {
@@ -138,7 +153,9 @@ bool Exchange::begin(int status, const Headers& headers) {
     state_->started = state_->streaming = true;
     state_->chunked = !state_->http_1_0;
     if (state_->http_1_0 || state_->context->stopping) state_->keep_alive = false;
-    append_head(state_->pending, status, headers, state_->chunked ? "Transfer-Encoding: chunked\r\n" : "",
+    Headers all = headers;
+    for (const auto& [name, value] : state_->common) all.add(name, value);
+    append_head(state_->pending, status, all, state_->chunked ? "Transfer-Encoding: chunked\r\n" : "",
                 state_->keep_alive, state_->http_1_0);
     state_->unsent = state_->pending.size();
   }

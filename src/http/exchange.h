@@ -11,6 +11,7 @@
 
 #include <boost/asio/awaitable.hpp>
 
+#include "http/body_budget.h"
 #include "http/headers.h"
 
 namespace reprise::http {
@@ -24,7 +25,11 @@ struct Request {
   std::string query;   // as sent, without '?': "limit=10"
   Headers headers;
   std::string body;    // complete, chunking removed
+  BodyShare share;     // of the memory for bodies; covers `body`
   std::string remote;  // the client's address, "127.0.0.1:51234"
+
+  // Frees the body and gives its share back: for handlers that go on long after they have read it.
+  void drop_body();
 
   // The decoded value of a query parameter, the first of that name.
   std::optional<std::string> query_param(std::string_view name) const;
@@ -43,6 +48,9 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
   ~Exchange();
+
+  // Fields added to the head of whatever is answered, before respond() or begin().
+  void add_headers(const Headers& headers);
 
   // Either one respond(), or begin(), any number of write()s, end(). All but write() only queue bytes and
   // return. They return false when the client is gone, which needs no further handling than to stop working.

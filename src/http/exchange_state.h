@@ -46,6 +46,7 @@ struct Exchange::State {
   bool ended = false;
   bool cut = false;
   bool gone = false;
+  Headers common;  // in the head of any answer
   std::string pending;
   size_t unsent = 0;  // pending, and taken but not sent
 

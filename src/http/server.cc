@@ -199,7 +199,7 @@ asio::any_io_executor Server::workers() const { return impl_->context->workers.g
 ServerStats Server::stats() const {
   ServerContext& context = *impl_->context;
   std::lock_guard lock(context.mutex);
-  return {context.connections, context.exchanges, context.accepted, context.requests};
+  return {context.connections, context.exchanges, context.accepted, context.requests, context.bodies->held};
 }
 
 void Server::stop(Nanos grace) {

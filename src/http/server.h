@@ -23,6 +23,14 @@ namespace reprise::http {
 // Runs on a worker thread. The Exchange lives until the coroutine ends.
 using Handler = std::function<asio::awaitable<void>(Request, Exchange&)>;
 
+// A request that the server itself answers.
+struct Refused {
+  int status;
+  std::string_view message;
+  bool body = false;       // its body is at fault
+  const Headers& headers;  // of the request, as far as they were read
+};
+
 struct ServerOptions {
   std::string address = "127.0.0.1";  // numeric, or "localhost"
   uint16_t port = 0;                  // 0: any free one, see Server::port
@@ -30,20 +38,19 @@ struct ServerOptions {
   int worker_threads = 2;
   int worker_nice = 5;  // added to the workers' niceness: computing comes first
 
-  size_t max_connections = 20'000;  // further ones are answered 503
-  size_t max_header = 64 << 10;     // bytes; beyond: 431
-  size_t max_body = 64 << 20;       // bytes; beyond: 413
-  size_t write_buffer = 256 << 10;  // bytes queued per connection before Exchange::write waits
+  size_t max_connections = 20'000;      // further ones are answered 503
+  size_t max_header = 64 << 10;         // bytes; beyond: 431
+  size_t max_body = 64 << 20;           // bytes; beyond: 413
+  size_t max_bodies = size_t{2} << 30;  // bytes of the bodies held at once; beyond: 503
+  size_t write_buffer = 256 << 10;      // bytes queued per connection before Exchange::write waits
 
   Nanos idle_timeout = 120 * kSecond;   // between requests on a kept connection
   Nanos header_timeout = 20 * kSecond;  // from a request's first byte to the end of its header
   Nanos body_timeout = 30 * kSecond;    // on top of the time a client of 16 KiB/s needs
   Nanos write_timeout = 60 * kSecond;   // without the client taking one byte of what is ready to be sent
 
-  // The body of an answer that the server makes itself, and of every handler's failure; its type is
-  // `error_type`.
-  std::function<std::string(int status, std::string_view message)> error_body;
-  std::string error_type = "text/plain; charset=utf-8";
+  // Makes the answers that are the server's own, and that to a handler's failure; else they are plain text.
+  std::function<Response(const Refused&)> refusal;
 };
 
 struct ServerStats {
@@ -51,6 +58,7 @@ struct ServerStats {
   uint64_t exchanges = 0;    // handlers running now
   uint64_t accepted = 0;     // connections ever
   uint64_t requests = 0;     // that reached the handler, ever
+  uint64_t body_bytes = 0;   // held now
 };
 
 class Server {

@@ -13,7 +13,10 @@
 namespace reprise::http {
 
 struct ServerContext {
-  ServerContext(ServerOptions o, Handler h) : options(std::move(o)), handler(std::move(h)) {}
+  ServerContext(ServerOptions o, Handler h)
+      : options(std::move(o)),
+        handler(std::move(h)),
+        bodies(std::make_shared<BodyBudget>(options.max_bodies)) {}
 
   const ServerOptions options;
   const Handler handler;
@@ -22,7 +25,7 @@ struct ServerContext {
   std::atomic<bool> stopping = false;  // answers say Connection: close, idle connections end
   std::atomic<uint64_t> accepted = 0;
   std::atomic<uint64_t> requests = 0;
-  std::atomic<size_t> receiving = 0;  // body bytes of unfinished requests, all connections together
+  const std::shared_ptr<BodyBudget> bodies;  // of all connections together
 
   // Connections and handlers alive; stop() waits for both to reach zero.
   std::mutex mutex;
@@ -40,11 +43,12 @@ struct ServerContext {
     return this->*what;
   }
 
-  Response error(int status, std::string_view message) const {
+  Response refusal(const Refused& refused) const {
+    if (options.refusal) return options.refusal(refused);
     Response response;
-    response.status = status;
-    response.headers.set("Content-Type", options.error_type);
-    response.body = options.error_body ? options.error_body(status, message) : std::string(message) + "\n";
+    response.status = refused.status;
+    response.headers.set("Content-Type", "text/plain; charset=utf-8");
+    response.body = std::string(refused.message) + "\n";
     return response;
   }
 };

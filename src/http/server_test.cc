@@ -3,6 +3,7 @@
 
 #include <atomic>
 
+#include <boost/asio.hpp>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -88,6 +89,44 @@ TEST(Server, SpeaksHttp10) {
     socket.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     EXPECT_THAT(read_answer(socket), HasSubstr("Connection: keep-alive\r\n"));
   }
+}
+
+TEST(Server, BodiesShareABudgetUntilTheirHandlersEnd) {
+  std::atomic<bool> go = false;
+  auto server =
+      start({.max_bodies = 1000}, [&go](Request request, Exchange& exchange) -> asio::awaitable<void> {
+        const bool dropped = request.path == "/drop";
+        if (dropped) request.drop_body();
+        asio::steady_timer pause(co_await asio::this_coro::executor);
+        while (!go && request.path != "/now") {
+          pause.expires_after(std::chrono::milliseconds(1));
+          co_await pause.async_wait(asio::use_awaitable);
+        }
+        exchange.respond({});
+      });
+  const auto post = [](std::string_view path, size_t bytes) {
+    return fmt::format("POST {} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
+                       path, bytes, std::string(bytes, 'x'));
+  };
+  const auto wait_for = [&](uint64_t requests) {
+    while (server->stats().requests < requests) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  RawSocket dropping(server->port());
+  dropping.send(post("/drop", 900));
+  wait_for(1);
+  while (server->stats().body_bytes > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  RawSocket holding(server->port());
+  holding.send(post("/hold", 900));
+  wait_for(2);
+  EXPECT_EQ(server->stats().body_bytes, 900u);
+  EXPECT_THAT(once(server->port(), post("/now", 101)), StartsWith("HTTP/1.1 503"));
+  EXPECT_THAT(once(server->port(), post("/now", 100)), StartsWith("HTTP/1.1 200"));
+  go = true;
+  EXPECT_THAT(holding.read_all(), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(dropping.read_all(), StartsWith("HTTP/1.1 200"));
+  while (server->stats().body_bytes > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_THAT(once(server->port(), post("/now", 1000)), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(once(server->port(), post("/now", 1001)), StartsWith("HTTP/1.1 503"));
 }
 
 TEST(Server, AnswersHeadWithoutBody) {
@@ -191,6 +230,7 @@ TEST(Server, RefusesMalformedRequests) {
       {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n\r\n3\r\nabcde\r\n", 400},
       {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: gzip\r\n\r\n", 501},
       {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked, gzip\r\n\r\n", 501},
+      {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", 501},
       {"POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 501},
       {"POST / HTTP/1.1\r\n" + host + "Expect: a-miracle\r\nContent-Length: 1\r\n\r\n", 417},
       {"GET / HTTP/1.1\r\n" + host + "X: " + std::string(5000, 'x') + "\r\n\r\n", 431},
@@ -209,12 +249,27 @@ TEST(Server, RefusesMalformedRequests) {
       EndsWith("GET /p [q] 0 "));
 }
 
-TEST(Server, MakesErrorBodiesAsTold) {
-  auto server = start({.error_body = [](int status, std::string_view) { return fmt::format("<{}>", status); },
-                       .error_type = "application/x-test"});
+TEST(Server, MakesItsOwnAnswersAsTold) {
+  auto server = start({.max_body = 10, .refusal = [](const Refused& refused) {
+                         Response response;
+                         response.status = refused.status;
+                         response.headers.set("X-Origin", refused.headers.get("origin").value_or("none"));
+                         response.body = fmt::format("<{} {}>", refused.status, refused.body);
+                         return response;
+                       }});
   const std::string answer = once(server->port(), "GET\r\n\r\n");
-  EXPECT_THAT(answer, HasSubstr("Content-Type: application/x-test\r\n"));
-  EXPECT_THAT(answer, EndsWith("\r\n\r\n<400>"));
+  EXPECT_THAT(answer, HasSubstr("X-Origin: none\r\n"));
+  EXPECT_THAT(answer, EndsWith("\r\n\r\n<400 false>"));
+  const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nOrigin: o\r\n";
+  for (const auto& [rest, body] : {std::pair{"Content-Length: 11\r\n\r\n", "<413 true>"},
+                                   {"Transfer-Encoding: chunked\r\n\r\nzz\r\n", "<400 true>"},
+                                   {"Expect: more\r\nContent-Length: 1\r\n\r\n", "<417 false>"},
+                                   {"Host: h\r\nContent-Length: 0\r\n\r\n", "<400 false>"},
+                                   {"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "<501 false>"}}) {
+    const std::string refused = once(server->port(), head + rest);
+    EXPECT_THAT(refused, HasSubstr("X-Origin: o\r\n")) << rest;
+    EXPECT_THAT(refused, EndsWith(body)) << rest;
+  }
 }
 
 TEST(Server, SurvivesHandlersThatThrowOrSayNothing) {

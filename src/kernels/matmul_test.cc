@@ -11,63 +11,16 @@
 #include "kernels/cpu/tables.h"
 #include "kernels/table.h"
 #include "kernels/testing/tables.h"
+#include "kernels/testing/weights.h"
 #include "kernels/weight_format.h"
 
 namespace reprise::kernels {
 namespace {
 
 using testing::all_tables;
+using testing::every_type;
 using testing::fast_tables;
-
-constexpr WeightType kTypes[] = {WeightType::kF32,  WeightType::kF16,  WeightType::kBF16, WeightType::kQ8_0,
-                                 WeightType::kQ4_0, WeightType::kQ4_1, WeightType::kQ6_K};
-
-// fp16 values of modest size, with a few zeros, negatives and subnormals.
-uint16_t some_half(std::mt19937& random) {
-  switch (random() % 16) {
-    case 0:
-      return 0;
-    case 1:
-      return static_cast<uint16_t>(random() % 0x400);
-    default:
-      return static_cast<uint16_t>((random() & 0x83ff) | (5 + random() % 6) << 10);
-  }
-}
-
-// A matrix in file form whose integers take all values, edges included.
-std::vector<std::byte> random_matrix(WeightType type, uint32_t rows, uint32_t cols, uint32_t seed) {
-  std::mt19937 random(seed);
-  std::normal_distribution<float> normal(0, 0.05f);
-  const size_t row = row_bytes(type, cols), block = block_bytes(type);
-  std::vector<std::byte> data(rows * row);
-  const auto put16 = [](std::byte* to, uint16_t value) { std::memcpy(to, &value, 2); };
-  for (size_t at = 0; at < data.size(); at += block) {
-    std::byte* b = data.data() + at;
-    const float value = normal(random);
-    switch (type) {
-      case WeightType::kF32:
-        std::memcpy(b, &value, 4);
-        break;
-      case WeightType::kF16:
-        put16(b, some_half(random));
-        break;
-      case WeightType::kBF16:
-        put16(b, static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16));
-        break;
-      default:
-        for (size_t i = 0; i < block; ++i) b[i] = static_cast<std::byte>(random());
-        if (type == WeightType::kQ6_K) {
-          put16(b + 208, some_half(random));
-          if (random() % 4 == 0) std::memset(b, 0, 192);  // all q at -32
-        } else {
-          put16(b, some_half(random));
-          if (type == WeightType::kQ4_1) put16(b + 2, some_half(random));
-          if (type == WeightType::kQ8_0 && random() % 4 == 0) std::memset(b + 2, 0x80, 32);  // all q at -128
-        }
-    }
-  }
-  return data;
-}
+using testing::random_matrix;
 
 std::vector<float> random_rows(size_t n, uint32_t seed) {
   std::mt19937 random(seed);
@@ -93,15 +46,19 @@ std::vector<float> multiply(const Table& t, TaskPool& pool, const MatrixSource& 
   return out;
 }
 
-// The largest of the terms that make up a weight: d q and m of Q4_1 may cancel, but each is rounded.
+// The largest of the terms that make up a weight: scale * level and minimum may cancel, but each is rounded.
 double magnitude(WeightType type, const std::byte* row, uint32_t k, float w) {
-  if (type != WeightType::kQ4_1) return std::abs(w);
-  const std::byte* block = row + k / 32 * 20;
-  return 15.0 * std::abs(half_to_float(load_u16(block))) + std::abs(half_to_float(load_u16(block + 2)));
+  const WeightFormat& f = format_of(type);
+  if (!has_minimum(f.scaling)) return std::abs(w);
+  WeightBlock block;
+  read_block(type, row + k / f.block * f.bytes, block);
+  const uint32_t run = k % f.block / f.run;
+  return ((1 << f.code_bits) - 1) * std::abs(run_scale(f.scaling, block.d, block.scale[run])) +
+         std::abs(run_minimum(f.scaling, block.m, block.minimum[run]));
 }
 
 class EveryType : public ::testing::TestWithParam<WeightType> {};
-INSTANTIATE_TEST_SUITE_P(Matmul, EveryType, ::testing::ValuesIn(kTypes),
+INSTANTIATE_TEST_SUITE_P(Matmul, EveryType, ::testing::ValuesIn(every_type()),
                          [](const auto& i) { return name(i.param); });
 
 TEST_P(EveryType, UnpackRowIsExactlyTheFilesValue) {
@@ -210,7 +167,7 @@ TEST(Matmul, SeveralProductsInOneCallAreTheSameAsOneByOne) {
       t->prepare(pool, x.data(), rows, cols, cols, input);
       std::vector<Matrix> matrices;
       std::vector<std::vector<float>> one, many;
-      for (const WeightType type : kTypes) {
+      for (const WeightType type : every_type()) {
         const uint32_t outs = 20 + static_cast<uint32_t>(type) * 31;
         const auto data = random_matrix(type, outs, cols, outs);
         matrices.push_back(t->pack(pool, {type, outs, cols, data.data()}));
@@ -221,7 +178,9 @@ TEST(Matmul, SeveralProductsInOneCallAreTheSameAsOneByOne) {
       std::vector<Product> products;
       for (size_t i = 0; i < matrices.size(); ++i)
         products.push_back({&matrices[i], many[i].data(), matrices[i].rows});
-      t->products(pool, input, products, Epilogue::kStore);
+      for (size_t i = 0; i < products.size(); i += 8)  // as many as a call takes
+        t->products(pool, input, std::span(products).subspan(i, std::min<size_t>(8, products.size() - i)),
+                    Epilogue::kStore);
       EXPECT_EQ(one, many);
     }
 }

@@ -57,8 +57,16 @@ TEST(Ref, AttentionIsSoftmaxOverOwnAndEarlierPositions) {
   const Slice slice{0, rows, 0, pages};
   t.kv_write(pool, shape, 1, {&slice, 1}, k.data(), v.data(), 2 * dim);
   Buffer scratch;
-  t.attention(
-      pool, {&shape, 1, heads, 0.3f, {&slice, 1}, q.data(), heads * dim, out.data(), heads * dim, &scratch});
+  t.attention(pool, {.shape = &shape,
+                     .layer = 1,
+                     .heads = heads,
+                     .scale = 0.3f,
+                     .slices = {&slice, 1},
+                     .q = q.data(),
+                     .q_ld = heads * dim,
+                     .out = out.data(),
+                     .out_ld = heads * dim,
+                     .scratch = &scratch});
   for (uint32_t r = 0; r < rows; ++r)
     for (uint32_t h = 0; h < heads; ++h) {
       double sum = 0, expected[dim] = {};

@@ -1,18 +1,14 @@
-// How a model file stores a row of weights: the exact fp32 value of each. Blocks as in GGUF (ggml's
-// block_q8_0, block_q4_0, block_q4_1, block_q6_K; fp16 scales, little-endian).
-//   Q8_0  32 weights: f16 d, int8 q[32]                         w = d q
-//   Q4_0  32 weights: f16 d, nibbles q[16]                      w = d (q - 8); low nibbles are weights 0..15
-//   Q4_1  32 weights: f16 d, f16 m, nibbles q[16]               w = d q + m
-//   Q6_K  256 weights: low nibbles[128], high 2 bits[64], int8 scale[16], f16 d    w = d scale[i / 16] (q -
-//   32)
+// How a model file stores a row of weights: the exact fp32 value of each. Products of scale and level are
+// exact in fp32 for finite scales (11 + 8 + 7 bits at most, of which no type needs more than 24), so a weight
+// has at most the one rounding of "+ minimum".
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
-#include "kernels/table.h"
+#include "kernels/formats/formats.h"
+#include "kernels/weight_type.h"
 
 namespace reprise::kernels {
 
@@ -27,21 +23,23 @@ inline float half_to_float(uint16_t h) {
   return std::bit_cast<float>(std::bit_cast<uint32_t>(magnitude) | sign);
 }
 
-inline uint16_t load_u16(const std::byte* p) {
-  uint16_t value;
-  std::memcpy(&value, p, sizeof value);
-  return value;
+// `type` has blocks. Fields that the format does not have stay as they are.
+void read_block(WeightType type, const std::byte* block, WeightBlock& out);
+
+// Scale and minimum of a run from its numbers (weight_type.h): d and m fp16, s and t the run's bytes.
+float run_scale(Scaling scaling, uint16_t d, uint8_t s);
+float run_minimum(Scaling scaling, uint16_t m, uint8_t t);
+// Level less zero.
+inline float code_value(const WeightFormat& format, uint8_t code) {
+  return static_cast<float>(
+      (format.levels == Levels::kCode ? code : kLevels[static_cast<int>(format.levels)][code]) - format.zero);
+}
+inline bool has_minimum(Scaling s) {
+  return s == Scaling::kHalfMin || s == Scaling::kPair || s == Scaling::kNibblePair;
 }
 
-// The integers and scales of one Q6_K block in natural order: q in [0, 63].
-struct Q6KBlock {
-  uint8_t q[256];
-  int8_t scale[16];
-  uint16_t d;  // fp16
-};
-void read_q6k(const std::byte* block, Q6KBlock& out);
-
-// Fused multiply-add is not used: d q is exact, and so is the one rounding of d q + m everywhere.
+// Fused multiply-add is not used: scale * level is exact, and so is the one rounding of "+ minimum"
+// everywhere.
 void dequantize_row(WeightType type, const std::byte* row, uint32_t cols, float* out);
 
 size_t row_bytes(WeightType type, uint32_t cols);  // cols is whole blocks

@@ -33,13 +33,36 @@ Result<Decoder::Ends> Decoder::load_ends(const LoadContext& context) {
 }
 
 Decoder::Decoder(const LoadContext& context, Ends ends)
-    : config_(context.config), ends_(std::move(ends)), rope_(context.config.rope, context.context) {
+    : config_(context.config),
+      ends_(std::move(ends)),
+      rotation_{Rope(context.config.rope, context.context), {}, {}} {
+  if (config_.window_rope) window_rotation_.emplace(Rope(*config_.window_rope, context.context));
   workspace_.pool = &context.pool;
   workspace_.table = &context.table;
   workspace_.kv = {.page_tokens = context.page_tokens,
                    .layers = config_.layers,
                    .kv_heads = config_.kv_heads,
-                   .head_dim = config_.head_dim};
+                   .head_dim = config_.head_dim,
+                   .type = context.kv_type};
+}
+
+void Decoder::Rotation::reserve(uint32_t rows) {
+  cos.reserve(size_t{rows} * rope.rotary() / 2 * sizeof(float));
+  sin.reserve(size_t{rows} * rope.rotary() / 2 * sizeof(float));
+}
+
+void Decoder::Rotation::compute(uint32_t position, uint32_t count, uint32_t row) {
+  const size_t at = size_t{row} * (rope.rotary() / 2);
+  rope.angles(position, count, cos.as<float>() + at, sin.as<float>() + at);
+}
+
+Angles Decoder::Rotation::from(uint32_t row) const {
+  const size_t at = size_t{row} * (rope.rotary() / 2);
+  return {cos.as<float>() + at, sin.as<float>() + at};
+}
+
+size_t Decoder::weight_bytes() const {
+  return weights_.bytes + rotation_.rope.bytes() + (window_rotation_ ? window_rotation_->rope.bytes() : 0);
 }
 
 KvSpec Decoder::kv_spec() const {
@@ -48,15 +71,17 @@ KvSpec Decoder::kv_spec() const {
 }
 
 TokenCost Decoder::token_cost() const {
-  const uint64_t hidden = config_.hidden;
-  const uint64_t attention = hidden * (2 * uint64_t{config_.q_width()} + 2 * uint64_t{config_.kv_width()});
-  const uint64_t layers = config_.layers * (attention + 3 * hidden * config_.feed_forward);
+  const uint64_t sliding = config_.windows.size() - std::ranges::count(config_.windows, 0u);
   const bool tied = ends_.output.parts.empty();
-  return {.weight_bytes = weight_bytes_ - (tied ? 0 : ends_.embedding.bytes()),
-          .layer_macs = layers,
-          .float_macs = static_cast<uint64_t>(float_share_ * static_cast<double>(layers)),
-          .head_macs = hidden * config_.vocabulary,
-          .attention_macs = 2 * uint64_t{config_.layers} * config_.q_width()};
+  return {.weight_bytes = weights_.token_bytes - (tied ? 0 : ends_.embedding.bytes()),
+          .macs_per_byte = workspace_.table->macs_per_byte,
+          .layer_bytes = weights_.layer_bytes,
+          .layer_macs = weights_.layer_macs,
+          .float_macs = weights_.float_macs,
+          .head_macs = uint64_t{config_.hidden} * config_.vocabulary,
+          .attention_macs = 2 * (config_.layers - sliding) * config_.q_width(),
+          .window_macs = 2 * sliding * config_.q_width(),
+          .window = sliding == 0 ? 0 : std::ranges::max(config_.windows)};
 }
 
 void Decoder::embed(const ForwardBatch& batch, Activations& activations) {
@@ -68,6 +93,8 @@ void Decoder::embed(const ForwardBatch& batch, Activations& activations) {
       CHECK(token >= 0 && static_cast<uint32_t>(token) < config_.vocabulary, "token {} of {}", token,
             config_.vocabulary);
       workspace_.table->unpack_row(ends_.embedding, static_cast<uint32_t>(token), row);
+      if (config_.embedding_scale != 1)
+        for (uint32_t i = 0; i < config_.hidden; ++i) row[i] *= config_.embedding_scale;
       row += config_.hidden;
     }
   }
@@ -79,9 +106,8 @@ void Decoder::forward(const ForwardBatch& batch, Activations& activations) {
   const uint32_t rows = count_rows(batch.sequences);
   CHECK(rows == activations.rows, "{} rows, the chunk began with {}", rows, activations.rows);
 
-  const uint32_t pairs = rope_.rotary() / 2;
-  cos_.reserve(size_t{rows} * pairs * sizeof(float));
-  sin_.reserve(size_t{rows} * pairs * sizeof(float));
+  rotation_.reserve(rows);
+  if (window_rotation_) window_rotation_->reserve(rows);
 
   // Slices in row order, cut at block borders; block b's are [first_slice[b], first_slice[b + 1]).
   slices_.clear();
@@ -92,8 +118,8 @@ void Decoder::forward(const ForwardBatch& batch, Activations& activations) {
     CHECK(sequence.pages[0].size() * uint64_t{workspace_.kv.page_tokens} >=
               uint64_t{sequence.position} + tokens,
           "{} pages for positions up to {}", sequence.pages[0].size(), uint64_t{sequence.position} + tokens);
-    rope_.angles(sequence.position, tokens, cos_.as<float>() + size_t{row} * pairs,
-                 sin_.as<float>() + size_t{row} * pairs);
+    rotation_.compute(sequence.position, tokens, row);
+    if (window_rotation_) window_rotation_->compute(sequence.position, tokens, row);
     for (uint32_t done = 0; done < tokens;) {
       const uint32_t in_block = row % kBlockRows;
       if (in_block == 0 && row > 0) first_slice.push_back(slices_.size());
@@ -115,8 +141,8 @@ void Decoder::forward(const ForwardBatch& batch, Activations& activations) {
                 {.hidden = activations.hidden.as<float>() + size_t{first} * config_.hidden,
                  .rows = std::min(kBlockRows, rows - first),
                  .slices = std::span(slices_).subspan(first_slice[b], first_slice[b + 1] - first_slice[b]),
-                 .cos = cos_.as<float>() + size_t{first} * pairs,
-                 .sin = sin_.as<float>() + size_t{first} * pairs});
+                 .angles = rotation_.from(first),
+                 .window_angles = (window_rotation_ ? *window_rotation_ : rotation_).from(first)});
     }
   }
 }

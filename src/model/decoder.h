@@ -20,6 +20,7 @@ struct LoadContext {
   const kernels::Table& table;
   uint32_t page_tokens;
   uint32_t context = 0;  // tokens a sequence may hold
+  kernels::KvType kv_type = kernels::KvType::kBF16;
 };
 
 class Decoder : public Model {
@@ -29,16 +30,15 @@ class Decoder : public Model {
   uint32_t vocabulary_size() const final { return config_.vocabulary; }
   uint32_t hidden_size() const final { return config_.hidden; }
   KvSpec kv_spec() const final;
-  size_t weight_bytes() const final { return weight_bytes_ + rope_.bytes(); }
+  size_t weight_bytes() const final;
   TokenCost token_cost() const override;
   void forward(const ForwardBatch& batch, Activations& activations) final;
   void logits(const Activations& activations, std::span<const uint32_t> rows, float* out) final;
 
   // Once, after loading.
-  void set_info(ModelInfo info, size_t weight_bytes, double float_share) {
+  void set_info(ModelInfo info, const WeightSums& weights) {
     info_ = std::move(info);
-    weight_bytes_ = weight_bytes;
-    float_share_ = float_share;
+    weights_ = weights;
   }
 
  protected:
@@ -59,11 +59,19 @@ class Decoder : public Model {
 
   DecoderConfig config_;
   Ends ends_;
-  Rope rope_;
+  // The angles of a batch's rows, by one rotation.
+  struct Rotation {
+    Rope rope;
+    kernels::Buffer cos, sin;  // [rows][rotary / 2]
+    void reserve(uint32_t rows);
+    void compute(uint32_t position, uint32_t count, uint32_t row);
+    Angles from(uint32_t row) const;
+  };
+  Rotation rotation_;
+  std::optional<Rotation> window_rotation_;  // where layers with a window have their own
   ModelInfo info_;
-  size_t weight_bytes_ = 0;  // of the matrices
-  double float_share_ = 0;   // of the layers' matrices, by elements
-  kernels::Buffer cos_, sin_, head_rows_;
+  WeightSums weights_;
+  kernels::Buffer head_rows_;
   std::vector<kernels::Slice> slices_;
 };
 

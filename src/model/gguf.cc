@@ -3,6 +3,7 @@
 // the remaining bytes could hold, then used.
 #include "model/gguf.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -125,19 +126,11 @@ GgufValue scalar(uint32_t type, std::span<const std::byte> raw) {
   return {};
 }
 
-}  // namespace
-
-const char* gguf_value_type_name(uint32_t id) {
-  return id < std::size(kValueTypes) ? kValueTypes[id].name : "unknown";
-}
-
 class GgufParser {
  public:
-  explicit GgufParser(std::span<const std::byte> bytes) : bytes_(bytes), cursor_(bytes) {
-    file_.size_ = bytes.size();
-  }
+  explicit GgufParser(std::span<const std::byte> bytes) : bytes_(bytes), cursor_(bytes) {}
 
-  Result<GgufFile> parse() && {
+  Result<ModelFile> parse() && {
     auto magic = cursor_.read<uint32_t>();
     auto version = cursor_.read<uint32_t>();
     if (!magic || *magic != 0x46554747)
@@ -147,7 +140,7 @@ class GgufParser {
       return fail(ErrorKind::kUnsupported, "big-endian GGUF file: convert it to little-endian first");
     if (*version != 2 && *version != 3)
       return fail(ErrorKind::kUnsupported, "GGUF version {} (supported: 2 and 3)", *version);
-    file_.version_ = *version;
+    file_.set_container(fmt::format("GGUF v{}", *version));
     auto tensors = cursor_.read<uint64_t>();
     auto entries = cursor_.read<uint64_t>();
     if (!tensors || !entries) return truncated("the header");
@@ -166,8 +159,6 @@ class GgufParser {
     constexpr uint64_t kSmallestEntry = 8 + 1 + 4 + 1;  // key length, key, type, value
     if (entries > std::min(kMostEntries, cursor_.remaining() / kSmallestEntry))
       return invalid("the header announces {} metadata keys, more than a file can hold", entries);
-    file_.key_order_.reserve(believed(entries));
-    file_.values_.reserve(believed(entries));
     for (uint64_t i = 0; i < entries; ++i) {
       auto key = cursor_.string();
       if (!key) return truncated(fmt::format("metadata key {} of {}", i + 1, entries));
@@ -176,15 +167,13 @@ class GgufParser {
       auto type = cursor_.read<uint32_t>();
       if (!type) return truncated(fmt::format("key {}", printable(*key)));
       GgufValue value = TRY(read_value(*key, *type));
-      if (!file_.values_.emplace(*key, std::move(value)).second)
+      if (!file_.add_key(*key, std::move(value)))
         return invalid_param(std::string(*key), "key {} occurs twice", printable(*key));
-      file_.key_order_.push_back(*key);
     }
-    file_.alignment_ = TRY(file_.get_or<uint64_t>("general.alignment", 32));
-    const uint64_t alignment = file_.alignment_;
-    if (!std::has_single_bit(alignment) || alignment < 8 || alignment > kMaxAlignment)
+    alignment_ = TRY(file_.get_or<uint64_t>("general.alignment", 32));
+    if (!std::has_single_bit(alignment_) || alignment_ < 8 || alignment_ > kMaxAlignment)
       return invalid_param("general.alignment",
-                           "key general.alignment is {}, wanted a power of two from 8 to {}", alignment,
+                           "key general.alignment is {}, wanted a power of two from 8 to {}", alignment_,
                            kMaxAlignment);
     return {};
   }
@@ -238,29 +227,25 @@ class GgufParser {
     if (count > std::min(kMostTensors, cursor_.remaining() / kSmallestTensor))
       return invalid("the header announces {} tensors, more than a file can hold", count);
     std::vector<uint64_t> offsets;
+    std::vector<GgufTensor> tensors;
     offsets.reserve(believed(count));
-    file_.tensors_.reserve(believed(count));
-    file_.tensor_index_.reserve(believed(count));
-    for (uint64_t i = 0; i < count; ++i) {
-      GgufTensor tensor = TRY(read_tensor(i, count, offsets.emplace_back()));
-      if (!file_.tensor_index_.emplace(tensor.name, i).second)
-        return invalid_param(std::string(tensor.name), "tensor {} occurs twice", printable(tensor.name));
-      file_.tensors_.push_back(tensor);
-    }
-    file_.header_ = bytes_.first(cursor_.position());
+    tensors.reserve(believed(count));
+    for (uint64_t i = 0; i < count; ++i)
+      tensors.push_back(TRY(read_tensor(i, count, offsets.emplace_back())));
+    file_.add_header(bytes_.first(cursor_.position()), bytes_.size());
 
     // The data section starts at the next multiple of the alignment; a file without tensors may end before
     // it.
-    const uint64_t mask = file_.alignment_ - 1;
+    const uint64_t mask = alignment_ - 1;
     const uint64_t start = (uint64_t{cursor_.position()} + mask) & ~mask;
     const uint64_t available = start < bytes_.size() ? bytes_.size() - start : 0;
     for (uint64_t i = 0; i < count; ++i) {
-      GgufTensor& tensor = file_.tensors_[i];
+      GgufTensor& tensor = tensors[i];
       const uint64_t size = tensor.elements / tensor.type->block_elements * tensor.type->block_bytes;
       if (offsets[i] & mask)
         return invalid_param(std::string(tensor.name),
                              "tensor {}: offset {} is not a multiple of the alignment {}",
-                             printable(tensor.name), offsets[i], file_.alignment_);
+                             printable(tensor.name), offsets[i], alignment_);
       if (offsets[i] > available || size > available - offsets[i])
         return invalid_param(
             std::string(tensor.name),
@@ -268,7 +253,19 @@ class GgufParser {
             "truncated or damaged",
             printable(tensor.name), size, offsets[i], available);
       tensor.bytes = bytes_.subspan(start + offsets[i], size);
+      if (!file_.add_tensor(tensor))
+        return invalid_param(std::string(tensor.name), "tensor {} occurs twice", printable(tensor.name));
     }
+    return check_overlaps(std::move(tensors));
+  }
+
+  // Bytes of two tensors at once are a damaged file's: one of them would be read as the other.
+  static Result<void> check_overlaps(std::vector<GgufTensor> tensors) {
+    std::ranges::sort(tensors, {}, [](const GgufTensor& t) { return t.bytes.data(); });
+    for (size_t i = 1; i < tensors.size(); ++i)
+      if (tensors[i - 1].bytes.data() + tensors[i - 1].bytes.size() > tensors[i].bytes.data())
+        return invalid_param(std::string(tensors[i].name), "tensors {} and {} overlap: the file is damaged",
+                             printable(tensors[i - 1].name), printable(tensors[i].name));
     return {};
   }
 
@@ -315,46 +312,16 @@ class GgufParser {
 
   std::span<const std::byte> bytes_;
   Cursor cursor_;
-  GgufFile file_;
+  uint64_t alignment_ = 32;
+  ModelFile file_;
 };
 
-Result<GgufFile> GgufFile::parse(std::span<const std::byte> bytes) { return GgufParser(bytes).parse(); }
+}  // namespace
 
-Result<GgufFile> GgufFile::open(const std::filesystem::path& path) {
-  MappedFile mapped = TRY(MappedFile::open(path));
-  auto file = parse(mapped.bytes());
-  if (!file) {
-    file.error().message = path.string() + ": " + file.error().message;
-    return file;
-  }
-  file->file_ = std::move(mapped);
-  return file;
+const char* gguf_value_type_name(uint32_t id) {
+  return id < std::size(kValueTypes) ? kValueTypes[id].name : "unknown";
 }
 
-const GgufTensor* GgufFile::tensor(std::string_view name) const {
-  auto found = tensor_index_.find(name);
-  return found == tensor_index_.end() ? nullptr : &tensors_[found->second];
-}
-
-const GgufValue* GgufFile::value(std::string_view key) const {
-  auto found = values_.find(key);
-  return found == values_.end() ? nullptr : &found->second;
-}
-
-std::string detail::describe(const GgufValue& value) {
-  struct Describe {
-    std::string operator()(uint64_t v) const { return fmt::format("the integer {}", v); }
-    std::string operator()(int64_t v) const { return fmt::format("the integer {}", v); }
-    std::string operator()(double v) const { return fmt::format("the number {}", v); }
-    std::string operator()(bool v) const { return fmt::format("the bool {}", v); }
-    std::string operator()(std::string_view v) const {
-      return fmt::format("the string \"{}\"", printable(v, 40));
-    }
-    std::string operator()(const GgufArray& v) const {
-      return fmt::format("an array of {} {}", v.count, gguf_value_type_name(v.element));
-    }
-  };
-  return std::visit(Describe{}, value);
-}
+Result<ModelFile> parse_gguf(std::span<const std::byte> bytes) { return GgufParser(bytes).parse(); }
 
 }  // namespace reprise

@@ -1,161 +1,19 @@
-// GGUF v2 and v3, little-endian: header, typed metadata and tensor table of a memory-mapped model file.
+// GGUF v2 and v3, little-endian: header, typed metadata and tensor table of a memory-mapped model file, or of
+// the parts of a split one (NAME-00001-of-00003.gguf) as if they were one file.
 // Specification: github.com/ggml-org/ggml/blob/master/docs/gguf.md.
-//
-// The file is untrusted: every count, offset, size and string is checked against the file's length before
-// use. All views (strings, tensor bytes) point into the file and live as long as the GgufFile's mapping.
 #pragma once
 
-#include <cmath>
-#include <cstdint>
 #include <filesystem>
-#include <limits>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <variant>
-#include <vector>
 
-#include "base/mapped_file.h"
-#include "base/result.h"
-#include "kernels/table.h"
+#include "model/model_file.h"
 
 namespace reprise {
 
-// How a tensor is stored. Types without a WeightType are known by name and size only.
-struct GgufType {
-  uint32_t id;  // in the file
-  const char* name;
-  uint32_t block_elements, block_bytes;
-  std::optional<kernels::WeightType> weight;
-};
-
-struct GgufTensor {
-  std::string_view name;
-  const GgufType* type = nullptr;
-  uint32_t dimensions = 0;  // 1 .. 4
-  uint64_t size[4] = {1, 1, 1,
-                      1};  // elements; size[0] is contiguous: a matrix has size[0] columns, size[1] rows
-  uint64_t elements = 0;
-  std::span<const std::byte> bytes;
-};
-
-struct GgufArray {
-  uint32_t element = 0;  // the file's value type number
-  uint64_t count = 0;
-  std::span<const std::byte> raw;         // numbers and bools, unaligned little-endian
-  std::vector<std::string_view> strings;  // when the elements are strings
-};
-
-using GgufValue = std::variant<uint64_t, int64_t, double, bool, std::string_view, GgufArray>;
-
-class GgufFile {
- public:
-  static Result<GgufFile> open(const std::filesystem::path& path);
-  // Over bytes in memory, which must outlive the result. For tests and fuzzing.
-  static Result<GgufFile> parse(std::span<const std::byte> bytes);
-
-  uint32_t version() const { return version_; }
-  uint64_t alignment() const { return alignment_; }
-  std::span<const GgufTensor> tensors() const { return tensors_; }       // in file order
-  const GgufTensor* tensor(std::string_view name) const;                 // null when there is none
-  std::span<const std::string_view> keys() const { return key_order_; }  // in file order
-  const GgufValue* value(std::string_view key) const;                    // null when there is none
-  std::span<const std::byte> header() const { return header_; }          // metadata and tensor table
-  size_t bytes() const { return size_; }
-
-  // Metadata as T: bool, an integer or floating type, std::string_view, or const GgufArray*. Integers convert
-  // when the value fits, numbers to floating types. Errors name the key: absent (require only), another type,
-  // out of range.
-  template <typename T>
-  Result<T> require(std::string_view key) const;
-  template <typename T>
-  Result<std::optional<T>> find(std::string_view key) const;
-  template <typename T>
-  Result<T> get_or(std::string_view key, T fallback) const {
-    return TRY(find<T>(key)).value_or(fallback);
-  }
-
-  // The kernel's own tables of tensor data are no longer needed: lets the memory go; the bytes stay readable.
-  void drop_pages() const {
-    if (file_) file_->drop_pages();
-  }
-
- private:
-  friend class GgufParser;
-  GgufFile() = default;
-
-  std::optional<MappedFile> file_;
-  uint32_t version_ = 0;
-  uint64_t alignment_ = 32;
-  size_t size_ = 0;
-  std::span<const std::byte> header_;
-  std::vector<std::string_view> key_order_;
-  std::unordered_map<std::string_view, GgufValue> values_;
-  std::vector<GgufTensor> tensors_;
-  std::unordered_map<std::string_view, size_t> tensor_index_;
-};
-
-const GgufType* gguf_type(uint32_t id);         // null when unknown
-const char* gguf_value_type_name(uint32_t id);  // "uint32", "string", ...
-// Text of a file for a terminal or a log line: control characters and bytes that are not UTF-8 as \xNN, cut
-// at `limit`.
-std::string printable(std::string_view text, size_t limit = 120);
-
-// ---- implementation of the typed access
-
-namespace detail {
-template <typename T>
-std::optional<T> convert(const GgufValue& value) {
-  if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string_view>) {
-    if (const T* v = std::get_if<T>(&value)) return *v;
-  } else if constexpr (std::is_same_v<T, const GgufArray*>) {
-    if (const auto* v = std::get_if<GgufArray>(&value)) return v;
-  } else if constexpr (std::is_integral_v<T>) {
-    if (const auto* v = std::get_if<uint64_t>(&value); v && std::in_range<T>(*v)) return static_cast<T>(*v);
-    if (const auto* v = std::get_if<int64_t>(&value); v && std::in_range<T>(*v)) return static_cast<T>(*v);
-  } else {
-    static_assert(std::is_floating_point_v<T>);
-    std::optional<double> number;
-    if (const auto* v = std::get_if<double>(&value)) number = *v;
-    if (const auto* v = std::get_if<uint64_t>(&value)) number = static_cast<double>(*v);
-    if (const auto* v = std::get_if<int64_t>(&value)) number = static_cast<double>(*v);
-    if (number && std::isfinite(*number) &&
-        std::abs(*number) <= static_cast<double>(std::numeric_limits<T>::max()))
-      return static_cast<T>(*number);
-  }
-  return std::nullopt;
-}
-template <typename T>
-constexpr const char* expected_name() {
-  if constexpr (std::is_same_v<T, bool>)
-    return "a bool";
-  else if constexpr (std::is_same_v<T, std::string_view>)
-    return "a string";
-  else if constexpr (std::is_same_v<T, const GgufArray*>)
-    return "an array";
-  else if constexpr (std::is_integral_v<T>)
-    return "an integer in range";
-  else
-    return "a finite number";
-}
-std::string describe(const GgufValue& value);
-}  // namespace detail
-
-template <typename T>
-Result<std::optional<T>> GgufFile::find(std::string_view key) const {
-  const GgufValue* found = value(key);
-  if (!found) return std::nullopt;
-  if (auto converted = detail::convert<T>(*found)) return converted;
-  return invalid_param(std::string(key), "key {} is {}, wanted {}", key, detail::describe(*found),
-                       detail::expected_name<T>());
-}
-
-template <typename T>
-Result<T> GgufFile::require(std::string_view key) const {
-  if (auto found = TRY(find<T>(key))) return *found;
-  return invalid_param(std::string(key), "key {} is missing", key);
-}
+// Any part of a split file stands for the whole: the others are looked for beside it. Errors name the part
+// that is missing or does not belong to the others.
+Result<ModelFile> open_gguf(const std::filesystem::path& path);
+// Over bytes in memory, which must outlive the result. For tests and fuzzing.
+Result<ModelFile> parse_gguf(std::span<const std::byte> bytes);
 
 }  // namespace reprise

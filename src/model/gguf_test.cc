@@ -1,5 +1,6 @@
 #include "model/gguf.h"
 
+#include <array>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -29,16 +30,16 @@ GgufWriter sample() {
 }
 
 std::string error_of(const std::vector<std::byte>& bytes) {
-  auto file = GgufFile::parse(bytes);
+  auto file = parse_gguf(bytes);
   return file ? "no error" : file.error().message;
 }
 
 TEST(Gguf, ReadsTypedMetadataAndTensorsOfBothVersions) {
   for (uint32_t version : {2u, 3u}) {
     const auto bytes = sample().bytes(version);
-    const auto file = GgufFile::parse(bytes);
+    const auto file = parse_gguf(bytes);
     ASSERT_TRUE(file) << file.error().message;
-    EXPECT_EQ(file->version(), version);
+    EXPECT_EQ(file->container(), fmt::format("GGUF v{}", version));
     EXPECT_EQ(*file->require<std::string_view>("general.architecture"), "llama");
     EXPECT_EQ(*file->require<uint32_t>("count"), 7u);
     EXPECT_EQ(*file->require<int64_t>("count"), 7);
@@ -63,7 +64,7 @@ TEST(Gguf, ReadsTypedMetadataAndTensorsOfBothVersions) {
 
 TEST(Gguf, MetadataErrorsNameTheKey) {
   const auto bytes = sample().bytes();
-  const auto file = GgufFile::parse(bytes);
+  const auto file = parse_gguf(bytes);
   ASSERT_TRUE(file);
   EXPECT_EQ(file->require<uint32_t>("absent").error().message, "key absent is missing");
   EXPECT_EQ(file->require<uint32_t>("absent").error().param, "absent");
@@ -77,7 +78,7 @@ TEST(Gguf, IntegersOutOfRangeAreRefused) {
   GgufWriter w;
   w.put("big", 300u);
   const auto bytes = w.bytes();
-  const auto file = GgufFile::parse(bytes);
+  const auto file = parse_gguf(bytes);
   ASSERT_TRUE(file);
   EXPECT_FALSE(file->require<uint8_t>("big"));
   EXPECT_TRUE(file->require<uint16_t>("big"));
@@ -87,7 +88,7 @@ TEST(Gguf, EveryTruncationIsRefused) {
   const auto whole = sample().bytes();
   for (size_t size = 0; size < whole.size(); ++size) {
     const std::vector<std::byte> cut(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(size));
-    ASSERT_FALSE(GgufFile::parse(cut)) << size << " of " << whole.size() << " bytes";
+    ASSERT_FALSE(parse_gguf(cut)) << size << " of " << whole.size() << " bytes";
   }
 }
 
@@ -135,6 +136,30 @@ TEST(Gguf, TensorShapesAndOffsetsAreCheckedWithoutOverflow) {
   EXPECT_THAT(error_of(one_tensor({8}, 99, 0, 32)), HasSubstr("tensor t has the unknown type 99"));
   EXPECT_THAT(error_of(one_tensor({40}, 8, 0, 64)),
               HasSubstr("rows of 40 elements are not whole blocks of 32 (Q8_0)"));
+}
+
+// Tensors of 64, 128 and 32 bytes at the offsets given, in a section of 256.
+std::vector<std::byte> placed(const std::array<uint64_t, 3>& offsets) {
+  Bytes out;
+  out.number<uint32_t>(0x46554747).number<uint32_t>(3).number<uint64_t>(3).number<uint64_t>(0);
+  const uint64_t elements[] = {16, 32, 8};
+  for (size_t i = 0; i < 3; ++i)
+    out.string(fmt::format("t{}", i))
+        .number<uint32_t>(1)
+        .number(elements[i])
+        .number<uint32_t>(0)
+        .number(offsets[i]);
+  out.pad(32);
+  out.raw(zeros(256));
+  return out.data();
+}
+
+TEST(Gguf, TensorsThatOverlapAreRefused) {
+  EXPECT_EQ(error_of(placed({0, 64, 192})), "no error");
+  EXPECT_EQ(error_of(placed({192, 32, 0})), "no error") << "in any order, with holes";
+  EXPECT_THAT(error_of(placed({0, 32, 192})), HasSubstr("tensors t0 and t1 overlap"));
+  EXPECT_THAT(error_of(placed({192, 0, 96})), HasSubstr("tensors t1 and t2 overlap")) << "one inside";
+  EXPECT_THAT(error_of(placed({64, 128, 128})), HasSubstr("overlap")) << "of one beginning";
 }
 
 TEST(Gguf, AbsurdCountsAreRefusedBeforeMemoryIsAsked) {
@@ -197,7 +222,7 @@ TEST(Gguf, FalseCountsOfLargeFilesCostNoMemory) {
     std::filesystem::resize_file(file.path, uintmax_t{1} << 38, failed);
     if (failed) GTEST_SKIP() << "no sparse file of 256 GiB here: " << failed.message();
     const size_t before = resident();
-    const auto opened = GgufFile::open(file.path);
+    const auto opened = ModelFile::open(file.path);
     ASSERT_FALSE(opened);
     EXPECT_THAT(opened.error().message, HasSubstr(c.told));
     EXPECT_LT(resident(), before + (32 << 10)) << c.field;
@@ -221,7 +246,7 @@ TEST(Gguf, AlignmentKeyIsHonouredAndChecked) {
   GgufWriter w;
   w.put("general.alignment", 128u).tensor("a", 0, {1}, zeros(4)).tensor("b", 0, {1}, zeros(4));
   const auto bytes = w.bytes(3, 128);
-  const auto file = GgufFile::parse(bytes);
+  const auto file = parse_gguf(bytes);
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ((file->tensor("b")->bytes.data() - bytes.data()) % 128, 0);
   EXPECT_EQ(file->tensor("b")->bytes.data() - file->tensor("a")->bytes.data(), 128);

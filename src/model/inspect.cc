@@ -1,11 +1,13 @@
 #include "model/inspect.h"
 
+#include <algorithm>
 #include <map>
 
 #include "base/size.h"
 #include "model/architectures.h"
 #include "model/config.h"
-#include "model/gguf.h"
+#include "model/model_file.h"
+#include "model/sampling_defaults.h"
 #include "model/vocabulary.h"
 #include "model/weights.h"
 
@@ -31,19 +33,19 @@ std::string show_count(double count) {
   return fmt::format("{:.{}f} {}", count, i == 0 ? 0 : 2, kUnits[i]);
 }
 
-std::string text_of(const GgufFile& file, std::string_view key) {
+std::string text_of(const ModelFile& file, std::string_view key) {
   const GgufValue* value = file.value(key);
   const auto* text = value ? std::get_if<std::string_view>(value) : nullptr;
   return text ? printable(*text) : "";
 }
 
-uint32_t tokens_in(const GgufFile& file) {
+uint32_t tokens_in(const ModelFile& file) {
   const GgufValue* value = file.value("tokenizer.ggml.tokens");
   const auto* array = value ? std::get_if<GgufArray>(value) : nullptr;
   return array ? static_cast<uint32_t>(array->strings.size()) : 0;
 }
 
-void show_tensors(Out out, const GgufFile& file) {
+void show_tensors(Out out, const ModelFile& file) {
   struct Sum {
     size_t tensors = 0;
     double elements = 0;
@@ -55,7 +57,7 @@ void show_tensors(Out out, const GgufFile& file) {
     for (Sum* sum : {&by_type[tensor.type->name], &all}) {
       ++sum->tensors;
       sum->elements += static_cast<double>(tensor.elements);
-      sum->bytes += tensor.bytes.size();
+      sum->bytes += tensor.byte_count();
     }
   }
   line(out, "parameters", "{} in {} tensors, {}", show_count(all.elements), all.tensors,
@@ -69,39 +71,65 @@ void show_config(Out out, const DecoderConfig& c) {
   line(out, "shape", "{} layers, hidden {}, feed-forward {}, vocabulary {}", c.layers, c.hidden,
        c.feed_forward, c.vocabulary);
   line(out, "attention", "{} query heads, {} key-value heads of {}", c.heads, c.kv_heads, c.head_dim);
-  const size_t kv = size_t{2} * c.layers * c.kv_width() * sizeof(uint16_t);
-  line(out, "kv per token", "{} ({} bytes, bf16); full context {}", format_size(kv), kv,
-       format_size(kv * c.trained_context));
+  if (const auto sliding = c.windows.size() - std::ranges::count(c.windows, 0u); sliding > 0)
+    line(out, "", "{} of {} layers see the last {} positions only", sliding, c.layers,
+         std::ranges::max(c.windows));
+  if (const RouterConfig& r = c.experts.router; r.experts > 0) {
+    const std::string shared = c.experts.shared ? fmt::format(", {} shared", c.experts.shared) : "";
+    line(out, "experts", "{} of {} elements, {} used{}, in layers from {} on", r.experts, c.experts.inner,
+         r.used, shared, c.experts.leading_dense);
+  }
+  const kernels::Table& table = *kernels::select().value_or(&kernels::ref_table());
+  const auto kv_bytes = [&](kernels::KvType type) {  // of a token, padding and scales included
+    constexpr uint32_t kPage = 16;
+    return table.kv_page_bytes({kPage, c.layers, c.kv_heads, c.head_dim, type}) / kPage;
+  };
+  const auto show_kv = [&](const char* label, kernels::KvType type, const char* name) {
+    const size_t kv = kv_bytes(type);
+    line(out, label, "{} ({} bytes, {}); full context {}", format_size(kv), kv, name,
+         format_size(kv * c.trained_context));
+  };
+  const bool reference = &table == &kernels::ref_table();
+  show_kv("kv per token", kernels::KvType::kBF16, reference ? "fp32" : "bf16");
+  if (!reference) show_kv("", kernels::KvType::kInt8, "--kv-type int8");
   line(out, "context", "{} tokens", c.trained_context);
   line(out, "rope", "base {:g}, {} of {} elements, scaling {}", c.rope.base, c.rope.rotary, c.head_dim,
        describe(c.rope));
+  if (c.window_rope) line(out, "", "base {:g} in layers with a window", c.window_rope->base);
   for (const std::string& note : c.notes) line(out, "note", "{}", note);
 }
 
 std::string show_token(const Vocabulary& v, std::optional<TokenId> id) {
-  return id ? fmt::format("{} {}", *id, printable(v.tokens[static_cast<size_t>(*id)], 40)) : "none";
+  if (!id) return "none";
+  const auto at = static_cast<size_t>(*id);
+  return at < v.tokens.size() ? fmt::format("{} {}", *id, printable(v.tokens[at], 40)) : fmt::to_string(*id);
 }
 
-void show_tokenizer(Out out, const GgufFile& file, const Vocabulary& v) {
-  if (v.tokens.empty()) {
+void show_tokenizer(Out out, const ModelFile& file, const Vocabulary& v, uint32_t size,
+                    std::vector<std::string>& notes) {
+  if (v.tokens.empty() && v.tokenizer_json.empty()) {
     line(out, "tokenizer", "none in the file: token ids only");
     return;
   }
-  size_t control = 0;
-  for (TokenType type : v.types) control += type == TokenType::kControl;
-  line(out, "tokenizer", "{}, pre-tokenizer {}, {} tokens ({} control), {} merges", printable(v.model, 40),
-       printable(v.pre, 40), v.tokens.size(), control, v.merges.size());
+  if (v.tokens.empty()) {
+    line(out, "tokenizer", "tokenizer.json, {}", format_size(v.tokenizer_json.size()));
+  } else {
+    size_t control = 0;
+    for (TokenType type : v.types) control += type == TokenType::kControl;
+    line(out, "tokenizer", "{}, pre-tokenizer {}, {} tokens ({} control), {} merges", printable(v.model, 40),
+         printable(v.pre, 40), v.tokens.size(), control, v.merges.size());
+  }
   line(out, "", "bos {} ({}), eos {}, eot {}, pad {}, unknown {}", show_token(v, v.bos),
        v.add_bos ? "prepended" : "not prepended", show_token(v, v.eos), show_token(v, v.eot),
        show_token(v, v.pad), show_token(v, v.unk));
-  if (auto stops = read_stop_tokens(file, v)) {
+  if (auto stops = read_stop_tokens(file, v, size, notes)) {
     std::string list;
     for (TokenId id : *stops) list += (list.empty() ? "" : ", ") + show_token(v, id);
     line(out, "stop tokens", "{}", list.empty() ? "none" : list);
   }
 }
 
-void show_template(Out out, const GgufFile& file) {
+void show_template(Out out, const ModelFile& file) {
   const GgufValue* value = file.value("tokenizer.chat_template");
   const auto* text = value ? std::get_if<std::string_view>(value) : nullptr;
   if (!text || text->empty()) {
@@ -112,16 +140,18 @@ void show_template(Out out, const GgufFile& file) {
 }
 
 // Why this build cannot serve the file, or nothing.
-Result<void> check(const GgufFile& file, const DecoderConfig& config, WeightLoader& weights, TaskPool& pool) {
+Result<void> check(const ModelFile& file, const DecoderConfig& config, WeightLoader& weights,
+                   TaskPool& pool) {
   const Architecture& architecture = *TRY(architecture_of(file));
   TRY(architecture.load({config, weights, pool, kernels::ref_table(), LoadOptions{}.page_tokens}));
   return weights.finish();
 }
 
-std::string report(const GgufFile& file, const std::string& path, const VocabularyCheck& usable) {
+std::string report(const ModelFile& file, const std::string& path, const VocabularyCheck& usable) {
   std::string text;
   Out out(text);
-  line(out, "file", "{}: GGUF v{}, {}", path, file.version(), format_size(file.bytes()));
+  line(out, "file", "{}: {}, {}{}", path, file.container(), format_size(file.bytes()),
+       file.parts() > 1 ? fmt::format(" in {} parts", file.parts()) : "");
   if (const std::string name = text_of(file, "general.name"); !name.empty()) line(out, "name", "{}", name);
   line(out, "architecture", "{}", text_of(file, "general.architecture"));
 
@@ -129,7 +159,8 @@ std::string report(const GgufFile& file, const std::string& path, const Vocabula
   WeightLoader weights(file, pool, kernels::ref_table(), WeightLoader::Mode::kCheck);
   // What can be said of a file is said, of an unknown architecture as well.
   const auto architecture = architecture_of(file);
-  auto config = architecture ? read_config(file, weights) : read_decoder_config(file);
+  ModelKeys keys(file, text_of(file, "general.architecture"));
+  auto config = architecture ? read_config(file, weights) : read_decoder_config(file, keys);
   if (config) show_config(out, *config);
   show_tensors(out, file);
   Result<void> servable;
@@ -139,14 +170,19 @@ std::string report(const GgufFile& file, const std::string& path, const Vocabula
     servable = std::unexpected(config.error());
   else
     servable = check(file, *config, weights, pool);
-  if (auto vocabulary = read_vocabulary(file, config ? config->vocabulary : tokens_in(file))) {
-    show_tokenizer(out, file, *vocabulary);
+  std::vector<std::string> notes = file.notes();
+  const uint32_t size = config ? config->vocabulary : tokens_in(file);
+  if (auto vocabulary = read_vocabulary(file, size, notes)) {
+    show_tokenizer(out, file, *vocabulary, size, notes);
     if (servable) servable = usable(*vocabulary);
   } else {
     line(out, "tokenizer", "unreadable: {}", vocabulary.error().message);
     if (servable) servable = std::unexpected(vocabulary.error());
   }
   show_template(out, file);
+  if (auto sampling = read_sampling_defaults(file, notes); sampling && !describe(*sampling).empty())
+    line(out, "sampling", "{}, unless a request says otherwise", describe(*sampling));
+  for (const std::string& note : notes) line(out, "note", "{}", note);
   line(out, "servable", "{}", servable ? "yes" : "no: " + servable.error().message);
   return text;
 }
@@ -154,7 +190,7 @@ std::string report(const GgufFile& file, const std::string& path, const Vocabula
 }  // namespace
 
 Result<std::string> inspect_model_file(const std::filesystem::path& path, const VocabularyCheck& usable) {
-  const GgufFile file = TRY(GgufFile::open(path));
+  const ModelFile file = TRY(ModelFile::open(path));
   return report(file, path.string(), usable);
 }
 

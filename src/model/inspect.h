@@ -14,9 +14,9 @@ namespace reprise {
 using VocabularyCheck = std::function<Result<void>(const Vocabulary&)>;
 
 // A report of several lines, ending in a newline: architecture, shapes, parameters, bytes by type, KV bytes
-// per token (bf16), context, RoPE scaling, chat template, tokenizer, and, where it is so, why the file cannot
-// be served. Reads the header only, not the weights. Text from the file is escaped: it cannot steer a
-// terminal. Errors: not a readable GGUF.
+// per token of each KV type, context, RoPE scaling, chat template, tokenizer, and, where it is so, why the
+// file cannot be served. Reads the header only, not the weights. Text from the file is escaped: it cannot
+// steer a terminal. Errors: not a readable GGUF file or folder.
 Result<std::string> inspect_model_file(const std::filesystem::path& path, const VocabularyCheck& usable);
 
 }  // namespace reprise

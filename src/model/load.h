@@ -21,6 +21,7 @@ struct LoadOptions {
   // Allows a context above the trained one without scaling. Only for measuring speed: the text is then
   // garbage.
   bool past_trained_context = false;
+  kernels::KvType kv_type = kernels::KvType::kBF16;  // int8 halves the memory of a context
   uint32_t page_tokens = 32;  // positions in a KV page: a multiple of 16 that divides 512
 };
 

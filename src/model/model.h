@@ -39,11 +39,16 @@ struct ForwardBatch {
 
 // What a token costs at least: the bytes and multiply-adds that any implementation must spend.
 struct TokenCost {
-  size_t weight_bytes = 0;      // read for one decoded token, output head included
-  uint64_t layer_macs = 0;      // in the layers' matrices, for every token
-  uint64_t float_macs = 0;      // of these, in matrices that are kept as floats: by parameters
-  uint64_t head_macs = 0;       // in the output head, for a token whose logits are wanted
-  uint64_t attention_macs = 0;  // for every token and each position it attends to
+  size_t weight_bytes = 0;   // read for one decoded token, output head included
+  double macs_per_byte = 1;  // of the kernels that the model runs on (kernels::Table)
+  size_t layer_bytes = 0;    // of all layers' matrices: read for many tokens at once
+  uint64_t layer_macs = 0;   // in the layers' matrices, for every token
+  uint64_t float_macs = 0;   // of these, in matrices that are kept as floats: by parameters
+  uint64_t head_macs = 0;    // in the output head, for a token whose logits are wanted
+  // For every token and each position it attends to: in layers that see all, and in those that see the last
+  // `window` ones.
+  uint64_t attention_macs = 0, window_macs = 0;
+  uint32_t window = 0;
 };
 
 class Model {

@@ -12,10 +12,10 @@ namespace {
 
 constexpr double kMaxFactor = 4096;
 
-Result<double> positive(const GgufFile& file, const std::string& key, double fallback) {
-  const double value = TRY(file.get_or<double>(key, fallback));
+Result<double> positive(ModelKeys& keys, std::string_view name, double fallback) {
+  const double value = TRY(keys.get_or<double>(name, fallback));
   if (!(value > 0) || value > 1e12)
-    return invalid_param(key, "key {} is {}, wanted a number above 0", key, value);
+    return invalid_param(keys.full(name), "key {} is {}, wanted a number above 0", keys.full(name), value);
   return value;
 }
 
@@ -27,26 +27,26 @@ double pair_of_rotations(const RopeConfig& config, double rotations) {
 
 }  // namespace
 
-Result<RopeConfig> read_rope_config(const GgufFile& file, const std::string& prefix, uint32_t head_dim,
-                                    uint32_t trained_context) {
-  const auto key = [&](const char* name) { return prefix + "rope." + name; };
+Result<RopeConfig> read_rope_config(ModelKeys& keys, uint32_t head_dim, uint32_t trained_context) {
   RopeConfig config;
-  config.rotary = TRY(file.get_or<uint32_t>(key("dimension_count"), head_dim));
+  config.rotary = TRY(keys.get_or<uint32_t>("rope.dimension_count", head_dim));
   if (config.rotary < 2 || config.rotary % 2 != 0 || config.rotary > head_dim)
-    return invalid_param(key("dimension_count"), "key {} is {}, wanted an even number up to the head size {}",
-                         key("dimension_count"), config.rotary, head_dim);
-  config.base = TRY(positive(file, key("freq_base"), 10000));
-  if (config.base <= 1) return invalid_param(key("freq_base"), "key {} is not above 1", key("freq_base"));
+    return invalid_param(keys.full("rope.dimension_count"),
+                         "key {} is {}, wanted an even number up to the head size {}",
+                         keys.full("rope.dimension_count"), config.rotary, head_dim);
+  config.base = TRY(positive(keys, "rope.freq_base", 10000));
+  if (config.base <= 1)
+    return invalid_param(keys.full("rope.freq_base"), "key {} is not above 1", keys.full("rope.freq_base"));
 
   // Files older than rope.scaling.* hold scale_linear; a factor without a type is linear (llama.cpp's rule).
-  const double old_linear = TRY(file.get_or<double>(key("scale_linear"), 1));
-  config.factor = TRY(file.get_or<double>(key("scaling.factor"), old_linear));
+  const double old_linear = TRY(keys.get_or<double>("rope.scale_linear", 1));
+  config.factor = TRY(keys.get_or<double>("rope.scaling.factor", old_linear));
   if (config.factor == 0) config.factor = 1;
   if (config.factor < 1 || config.factor > kMaxFactor)
-    return invalid_param(key("scaling.factor"), "key {} is {}, wanted 1 to {}", key("scaling.factor"),
-                         config.factor, kMaxFactor);
+    return invalid_param(keys.full("rope.scaling.factor"), "key {} is {}, wanted 1 to {}",
+                         keys.full("rope.scaling.factor"), config.factor, kMaxFactor);
   const std::string_view type =
-      TRY(file.get_or<std::string_view>(key("scaling.type"), config.factor > 1 ? "linear" : "none"));
+      TRY(keys.get_or<std::string_view>("rope.scaling.type", config.factor > 1 ? "linear" : "none"));
   if (type == "none")
     config.scaling = RopeConfig::Scaling::kNone;
   else if (type == "linear")
@@ -54,29 +54,32 @@ Result<RopeConfig> read_rope_config(const GgufFile& file, const std::string& pre
   else if (type == "yarn")
     config.scaling = RopeConfig::Scaling::kYarn;
   else
-    return std::unexpected(Error{ErrorKind::kUnsupported,
-                                 fmt::format("key {}: RoPE scaling \"{}\" (supported: none, linear, yarn)",
-                                             key("scaling.type"), printable(type, 40)),
-                                 key("scaling.type")});
+    return unsupported_key(
+        keys.full("rope.scaling.type"),
+        fmt::format("RoPE scaling \"{}\" (supported: none, linear, yarn)", printable(type, 40)));
   if (config.scaling == RopeConfig::Scaling::kNone) config.factor = 1;
   config.original_context =
-      TRY(file.get_or<uint32_t>(key("scaling.original_context_length"), trained_context));
+      TRY(keys.get_or<uint32_t>("rope.scaling.original_context_length", trained_context));
   if (config.original_context == 0)
-    return invalid_param(key("scaling.original_context_length"), "key {} is 0",
-                         key("scaling.original_context_length"));
-  config.magnitude = TRY(positive(file, key("scaling.attn_factor"), 1));
-  config.beta_fast = TRY(positive(file, key("scaling.yarn_beta_fast"), 32));
-  config.beta_slow = TRY(positive(file, key("scaling.yarn_beta_slow"), 1));
-  config.extrapolation = TRY(file.get_or<double>(key("scaling.yarn_ext_factor"), 1));
+    return invalid_param(keys.full("rope.scaling.original_context_length"), "key {} is 0",
+                         keys.full("rope.scaling.original_context_length"));
+  if (config.scaling != RopeConfig::Scaling::kNone && keys.has("rope.scaling.original_context_length"))
+    config.reach = config.original_context * config.factor;
+  config.magnitude = TRY(positive(keys, "rope.scaling.attn_factor", 1));
+  if (keys.has("rope.scaling.yarn_attn_factor"))
+    config.yarn_magnitude = TRY(positive(keys, "rope.scaling.yarn_attn_factor", 1));
+  config.beta_fast = TRY(positive(keys, "rope.scaling.yarn_beta_fast", 32));
+  config.beta_slow = TRY(positive(keys, "rope.scaling.yarn_beta_slow", 1));
+  // Folders say it; a GGUF file's ramp is of whole pairs, but where the architecture says otherwise.
+  config.whole_pairs = TRY(keys.get_or<bool>("rope.scaling.yarn_truncate", true));
+  config.extrapolation = TRY(keys.get_or<double>("rope.scaling.yarn_ext_factor", 1));
   if (config.extrapolation < 0 || config.extrapolation > 1)
-    return invalid_param(key("scaling.yarn_ext_factor"), "key {} is {}, wanted 0 to 1",
-                         key("scaling.yarn_ext_factor"), config.extrapolation);
-  if (TRY(file.get_or<double>(key("scaling.yarn_log_multiplier"), 0)) != 0)
-    return std::unexpected(Error{ErrorKind::kUnsupported,
-                                 fmt::format("key {} is not supported", key("scaling.yarn_log_multiplier")),
-                                 key("scaling.yarn_log_multiplier")});
+    return invalid_param(keys.full("rope.scaling.yarn_ext_factor"), "key {} is {}, wanted 0 to 1",
+                         keys.full("rope.scaling.yarn_ext_factor"), config.extrapolation);
   return config;
 }
+
+double yarn_magnitude(double factor, double scale) { return 0.1 * scale * std::log(factor) + 1; }
 
 Result<void> override_rope_scaling(RopeConfig& config, std::string_view asked) {
   const auto bad = [&] {
@@ -107,7 +110,9 @@ Result<void> override_rope_scaling(RopeConfig& config, std::string_view asked) {
   }
   config.scaling = scaling;
   config.factor = factor;
+  config.reach = config.original_context * factor;
   config.magnitude = 1;
+  config.yarn_magnitude.reset();
   config.extrapolation = 1;
   config.beta_fast = 32;
   config.beta_slow = 1;
@@ -132,9 +137,15 @@ Rope::Rope(const RopeConfig& config, uint32_t positions)
   double low = 0, high = 0;
   const bool yarn = config.scaling == RopeConfig::Scaling::kYarn;
   if (yarn) {
-    low = std::max(0.0, std::floor(pair_of_rotations(config, config.beta_fast)));
-    high = std::min(config.rotary - 1.0, std::ceil(pair_of_rotations(config, config.beta_slow)));
-    if (config.extrapolation != 0) magnitude_ *= 0.1 * std::log(config.factor) + 1;
+    low = pair_of_rotations(config, config.beta_fast);
+    high = pair_of_rotations(config, config.beta_slow);
+    if (config.whole_pairs) low = std::floor(low), high = std::ceil(high);
+    low = std::max(0.0, low);
+    high = std::min(config.rotary - 1.0, high);
+    if (config.yarn_magnitude)
+      magnitude_ *= *config.yarn_magnitude;
+    else if (config.extrapolation != 0)
+      magnitude_ *= yarn_magnitude(config.factor, 1);
   }
   for (size_t i = 0; i < frequencies_.size(); ++i) {
     double f = std::pow(config.base, -2.0 * static_cast<double>(i) / config.rotary);

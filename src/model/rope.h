@@ -1,10 +1,11 @@
 // Rotary position embedding: per-pair frequencies with the context-extension scalings in use, and the cosines
 // and sines of positions. Su et al. 2021 (RoPE), Chen et al. 2023 (linear interpolation), Peng et al. 2023
-// (YaRN), Llama 3.1's frequency divisors (GGUF's rope_freqs.weight). Magnitudes follow ggml: YaRN multiplies
-// cosine and sine by 0.1 ln(factor) + 1, unless its ext_factor is 0.
+// (YaRN), Llama 3.1's frequency divisors (GGUF's rope_freqs.weight). YaRN multiplies cosine and sine by what
+// the file says (yarn_attn_factor), else by 0.1 ln(factor) + 1, unless its ext_factor is 0.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,7 +13,7 @@
 
 #include "base/result.h"
 #include "kernels/buffer.h"
-#include "model/gguf.h"
+#include "model/model_keys.h"
 
 namespace reprise {
 
@@ -24,15 +25,19 @@ struct RopeConfig {
   Scaling scaling = Scaling::kNone;
   double factor = 1;                     // context extension, >= 1
   uint32_t original_context = 0;         // what `factor` extends
+  double reach = 0;                      // positions that it extends it to; 0: the file does not say
   double beta_fast = 32, beta_slow = 1;  // YaRN: rotations within original_context that bound the ramp
-  double extrapolation = 1;     // YaRN: share of the unscaled frequency above the ramp (ggml's ext_factor)
-  double magnitude = 1;         // multiplies cosine and sine, before YaRN's own factor
-  std::vector<float> divisors;  // of each pair's frequency, before scaling; empty = all 1
+  bool whole_pairs = true;               // YaRN: the ramp begins and ends at whole pairs
+  double extrapolation = 1;  // YaRN: share of the unscaled frequency above the ramp (ggml's ext_factor)
+  double magnitude = 1;      // multiplies cosine and sine, beside YaRN's own factor
+  std::optional<double> yarn_magnitude;  // YaRN's own factor, where it is not 0.1 ln(factor) + 1
+  std::vector<float> divisors;           // of each pair's frequency, before scaling; empty = all 1
 };
 
-// Reads `prefix`rope.* and the shape given. Errors name the key. Divisors are the caller's.
-Result<RopeConfig> read_rope_config(const GgufFile& file, const std::string& prefix, uint32_t head_dim,
-                                    uint32_t trained_context);
+// Reads rope.* for the shape given. Errors name the key. Divisors are the caller's.
+Result<RopeConfig> read_rope_config(ModelKeys& keys, uint32_t head_dim, uint32_t trained_context);
+// YaRN's factor for cosine and sine: 0.1 scale ln(factor) + 1.
+double yarn_magnitude(double factor, double scale);
 // Replaces the scaling by the one a person asked for: "none", "linear:F" or "yarn:F" with F > 1.
 Result<void> override_rope_scaling(RopeConfig& config, std::string_view asked);
 // "none", "llama3 frequencies", "yarn x4 over 8192".

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/gguf.h"
 #include "model/testing/gguf_writer.h"
 
 namespace reprise {
@@ -43,6 +44,23 @@ TEST(Rope, YarnRampsBetweenTheCorrectionBounds) {
 }
 
 // ggml's rope_yarn() multiplies only where it mixes in unscaled frequencies.
+// gpt-oss: its ramp goes from 8.0928 to 17.3980, and cosines and sines grow by 0.1 ln 32 + 1.
+TEST(Rope, YarnMayBoundItsRampBetweenPairs) {
+  const RopeConfig config{.rotary = 64,
+                          .base = 150000,
+                          .scaling = Scaling::kYarn,
+                          .factor = 32,
+                          .original_context = 4096,
+                          .whole_pairs = false};
+  const Rope rope(config);
+  EXPECT_NEAR(rope.magnitude(), 1.346574, 1e-6);
+  for (const int i : {0, 8, 9, 12, 17, 18, 31}) {
+    const double ramp = std::clamp((i - 8.0928) / (17.3980 - 8.0928), 0.0, 1.0);
+    const double f = std::pow(150000, -2.0 * i / 64);
+    EXPECT_NEAR(rope.frequencies()[i] / (f * (1 - ramp) + f / 32 * ramp), 1, 1e-4) << i;
+  }
+}
+
 TEST(Rope, YarnWithoutExtrapolationIsLinear) {
   RopeConfig config{.rotary = 8, .scaling = Scaling::kYarn, .factor = 4, .original_context = 64};
   EXPECT_GT(Rope(config).magnitude(), 1.1);
@@ -51,6 +69,18 @@ TEST(Rope, YarnWithoutExtrapolationIsLinear) {
   const Rope rope(config);
   EXPECT_EQ(rope.magnitude(), 1.5);
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(rope.frequencies()[i], std::pow(10000.0, -i / 4.0) / 4, 1e-15);
+}
+
+// A factor that the file gives is the whole factor, whether unscaled frequencies are mixed in or not.
+TEST(Rope, AGivenMagnitudeReplacesYarnsOwn) {
+  RopeConfig config{.rotary = 8, .scaling = Scaling::kYarn, .factor = 4, .original_context = 64};
+  config.magnitude = 1.5;
+  config.yarn_magnitude = 1.25;
+  EXPECT_DOUBLE_EQ(Rope(config).magnitude(), 1.5 * 1.25);
+  config.extrapolation = 0;
+  EXPECT_DOUBLE_EQ(Rope(config).magnitude(), 1.5 * 1.25);
+  ASSERT_TRUE(override_rope_scaling(config, "yarn:2"));
+  EXPECT_DOUBLE_EQ(Rope(config).magnitude(), 0.1 * std::log(2) + 1) << "another scaling has its own";
 }
 
 TEST(Rope, KeptAndComputedAnglesAreTheSame) {
@@ -100,15 +130,17 @@ TEST(Rope, OverridesParseOrSayWhatIsWanted) {
 
 RopeConfig parsed(const testing::GgufWriter& writer) {
   const auto bytes = writer.bytes();
-  const auto file = GgufFile::parse(bytes);
-  auto config = read_rope_config(*file, "llama.", 64, 2048);
+  const auto file = parse_gguf(bytes);
+  ModelKeys keys(*file, "llama");
+  auto config = read_rope_config(keys, 64, 2048);
   EXPECT_TRUE(config) << config.error().message;
   return config ? *config : RopeConfig{};
 }
 std::string refusal(const testing::GgufWriter& writer) {
   const auto bytes = writer.bytes();
-  const auto file = GgufFile::parse(bytes);
-  const auto config = read_rope_config(*file, "llama.", 64, 2048);
+  const auto file = parse_gguf(bytes);
+  ModelKeys keys(*file, "llama");
+  const auto config = read_rope_config(keys, 64, 2048);
   return config ? "accepted" : config.error().message;
 }
 
@@ -125,6 +157,9 @@ TEST(RopeConfig, ReadsTheKeysAndTheirDefaults) {
                                      .put("llama.rope.dimension_count", 32u));
   EXPECT_EQ(describe(yarn), "yarn x8 over 1024");
   EXPECT_EQ(yarn.beta_fast, 16);
+  EXPECT_EQ(yarn.yarn_magnitude, std::nullopt);
+  EXPECT_EQ(parsed(testing::GgufWriter().put("llama.rope.scaling.yarn_attn_factor", 1.25f)).yarn_magnitude,
+            1.25);
   EXPECT_EQ(yarn.rotary, 32u);
   EXPECT_EQ(describe(parsed(testing::GgufWriter().put("llama.rope.scaling.factor", 2.0f))),
             "linear x2 over 2048");
@@ -143,8 +178,6 @@ TEST(RopeConfig, RefusesByKey) {
   EXPECT_THAT(refusal(GgufWriter().put("llama.rope.scaling.factor", 0.5f)),
               HasSubstr("llama.rope.scaling.factor"));
   EXPECT_THAT(refusal(GgufWriter().put("llama.rope.scaling.original_context_length", 0u)), HasSubstr("is 0"));
-  EXPECT_THAT(refusal(GgufWriter().put("llama.rope.scaling.yarn_log_multiplier", 0.1f)),
-              HasSubstr("yarn_log_multiplier is not supported"));
 }
 
 }  // namespace

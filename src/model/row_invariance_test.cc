@@ -117,22 +117,33 @@ TEST_P(RowInvariance, OthersInTheBatchDoNotMatter) {
   }
 }
 
-using enum kernels::WeightType;
-INSTANTIATE_TEST_SUITE_P(
-    Tables, RowInvariance,
-    ::testing::Combine(
-        ::testing::Values("ref", "avx2", "avx512"),
-        ::testing::Values(TinyLlama{.name = "q4_1", .types = {kQ4_1}, .hidden = 128, .feed_forward = 160},
-                          TinyLlama{.name = "mixed",
-                                    .types = {kQ6_K, kQ8_0, kQ4_0, kF16, kBF16, kQ4_1, kF32},
-                                    .tied = false,
-                                    .biases = true,
-                                    .scaling = "yarn",
-                                    .factor = 4,
-                                    .original_context = 128})),
-    [](const auto& info) {
-      return std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param).name;
-    });
+// Two llamas of many types, and the oracle's models of the other architectures.
+std::vector<TinyLlama> models() {
+  using enum kernels::WeightType;
+  std::vector<TinyLlama> models = {
+      {.name = "q4_1", .types = {kQ4_1}, .hidden = 128, .feed_forward = 160},
+      {.name = "mixed",
+       .types = {kQ6_K, kQ8_0, kQ4_0, kF16, kBF16, kQ4_1, kF32},
+       .tied = false,
+       .biases = true,
+       .scaling = "yarn",
+       .factor = 4,
+       .original_context = 128},
+      {.name = "blocks",
+       .types = {kQ4_K, kQ5_K, kQ2_K, kQ3_K, kIQ4_XS, kIQ4_NL, kQ5_0, kQ5_1, kMXFP4},
+       .tied = false},
+  };
+  for (const TinyLlama& model : testing::oracle_models())
+    if (model.architecture != "llama") models.push_back(model);
+  return models;
+}
+
+INSTANTIATE_TEST_SUITE_P(Tables, RowInvariance,
+                         ::testing::Combine(::testing::Values("ref", "avx2", "avx512"),
+                                            ::testing::ValuesIn(models())),
+                         [](const auto& info) {
+                           return std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param).name;
+                         });
 
 }  // namespace
 }  // namespace reprise

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -34,48 +35,66 @@ struct Projection {
              kernels::Epilogue epilogue) const;
 };
 
+// What was handed out, for costs. A token reads of a stack of experts those that it uses.
+struct WeightSums {
+  size_t bytes = 0, layer_bytes = 0;        // packed, and of these the layers' (blk.*)
+  size_t token_bytes = 0;                   // what one token reads
+  uint64_t layer_macs = 0, float_macs = 0;  // a token's multiply-adds in the layers, and in those of their
+                                            // matrices that are F32, F16 or BF16
+};
+
 class WeightLoader {
  public:
   enum class Mode {
     kPack,
     kCheck,  // checks names, types and shapes; matrices are returned empty, vectors are read
   };
-  WeightLoader(const GgufFile& file, TaskPool& pool, const kernels::Table& table, Mode mode,
+  WeightLoader(const ModelFile& file, TaskPool& pool, const kernels::Table& table, Mode mode,
                std::function<void(const LoadProgress&)> progress = {});
 
   bool has(std::string_view name) const { return file_.tensor(name) != nullptr; }
 
-  // Errors of all four: the tensor is missing, has another shape, or a type that is not supported; named.
+  // Errors of all: the tensor is missing, has another shape, or a type that is not supported; named.
   Result<kernels::Matrix> matrix(const std::string& name, uint32_t rows, uint32_t cols);
-  Result<std::vector<float>> vector(const std::string& name, uint32_t size);  // F32, F16 or BF16
+  // Matrices of one shape: [count][rows][cols], of which a token uses `used`.
+  struct Stack {
+    uint32_t count = 1, used = 1;
+  };
+  Result<kernels::Matrix> stack(const std::string& name, Stack stack, uint32_t rows, uint32_t cols);
+  // F32, F16 or BF16, row after row.
+  Result<std::vector<float>> floats(const std::string& name, uint32_t rows, uint32_t cols);
+  Result<std::vector<float>> vector(const std::string& name, uint32_t size) { return floats(name, 1, size); }
+
+  // Whether to read a part, by what the architecture or the configuration says of it. What a file may have,
+  // it has in all layers alike or in none: one of which some are lost would otherwise compute another model.
+  enum class Presence : uint8_t { kOptional, kRequired, kNone };
+  Result<bool> has_part(const std::string& name, Presence presence);
 
   struct Member {
-    std::string
-        name;  // "blk.0.attn_q": of NAME.weight [rows][cols] and, where the file has it, NAME.bias [rows]
+    std::string name;  // "blk.0.attn_q": of NAME.weight [rows][cols] and NAME.bias [rows]
     uint32_t rows = 0;
   };
-  Result<Projection> projection(const std::vector<Member>& members, uint32_t cols);
+  // Of several members all have a bias or none.
+  Result<Projection> projection(const std::vector<Member>& members, uint32_t cols,
+                                Presence bias = Presence::kOptional);
 
+  // The tensors whose names begin so are not needed.
+  void skip(std::string_view prefix);
   // Call last: the error names a tensor that was not used.
   Result<void> finish();
-  // Of the matrices handed out: memory, and the part of the layers' (blk.*) elements that are F32, F16 or
-  // BF16.
-  size_t packed_bytes() const { return packed_bytes_; }
-  double float_share() const {
-    return layer_elements_ ? double(float_elements_) / double(layer_elements_) : 0;
-  }
+  const WeightSums& sums() const { return sums_; }
 
  private:
-  Result<const GgufTensor*> take(const std::string& name, uint32_t rows, uint32_t cols);
+  Result<const GgufTensor*> take(const std::string& name, uint32_t rows, uint32_t cols, uint32_t count = 1);
 
-  const GgufFile& file_;
+  const ModelFile& file_;
   TaskPool& pool_;
   const kernels::Table& table_;
   const Mode mode_;
   std::function<void(const LoadProgress&)> progress_;
   std::unordered_set<std::string_view> used_;
-  size_t packed_bytes_ = 0;
-  uint64_t layer_elements_ = 0, float_elements_ = 0;
+  std::map<std::string, std::string> parts_;  // optional ones, less the block: the first that was asked for
+  WeightSums sums_;
   size_t undropped_ = 0;  // file bytes read since their pages were last let go
   LoadProgress done_;
 };

@@ -33,7 +33,8 @@ struct Work {
 // Of a token that attends to `keys` positions. `ref` multiplies everything as floats.
 Work layer_work(const TokenCost& cost, double keys, bool ref) {
   const auto all = static_cast<double>(cost.layer_macs), floats = static_cast<double>(cost.float_macs);
-  const double attention = static_cast<double>(cost.attention_macs) * keys;
+  const double attention = static_cast<double>(cost.attention_macs) * keys +
+                           static_cast<double>(cost.window_macs) * std::min<double>(keys, cost.window);
   if (ref) return {0, 2 * (all + attention)};
   return {2 * (all - floats), 2 * (floats + attention)};
 }

@@ -314,7 +314,7 @@ TEST(KernelBench, ChecksAndTimesEveryKernel) {
                                      .depth = 64,
                                      .dram_bytes = size_t{1} << 20});
     ASSERT_TRUE(rows) << table << ": " << rows.error().message;
-    EXPECT_EQ(rows->size(), 4 * 7 + 3u);
+    EXPECT_EQ(rows->size(), 5 * 7 + 3u);
     uint32_t judged = 0;
     for (const BenchRow& row : *rows) {
       EXPECT_GT(row.value, 0) << row.name;
@@ -323,9 +323,11 @@ TEST(KernelBench, ChecksAndTimesEveryKernel) {
     }
     // All of the fast tables' matrix multiplies with 1 and 512 rows, and attention.
     EXPECT_EQ(judged == 0, std::string_view((*kernels::select(table))->name) == "ref");
-    EXPECT_TRUE(judged == 0 || judged >= 9) << judged;
+    EXPECT_TRUE(judged == 0 || judged >= 11) << judged;
   }
   EXPECT_THAT(bench_kernels({.kernels = "abacus"}).error().message, HasSubstr("use ref, avx2 or avx512"));
+  EXPECT_THAT(bench_kernels({.types = {"Q4_1", "Q9_9"}}).error().message,
+              HasSubstr("unknown weight type 'Q9_9': use some of F32, F16, BF16, Q8_0"));
   EXPECT_THAT(bench_kernels({.dram_bytes = size_t{1} << 50}).error().message,
               HasSubstr("are free: close something"));
 }

@@ -10,13 +10,26 @@ namespace {
 constexpr int kFastSteps = 4;
 constexpr double kFastRate = 1.0, kRate = 0.15;
 constexpr double kLargestCorrection = 2.0;  // of a ratio, once past the first steps
+constexpr double kBesideAtFirst = 1.3;      // times the cost without decodes
 }  // namespace
 
-CostModel::CostModel() : weights_{2e6, 1e6, 500, 30e3, 8} {}
+CostModel::CostModel(double pass_tokens)
+    : pass_tokens_(pass_tokens), weights_{2e6, 1e6, 500, 30e3, 8, 0, 0} {}
 
-CostModel::Terms CostModel::counts(const StepWork& work) {
-  return {work.decode_rows > 0 ? 1.0 : 0.0, static_cast<double>(work.decode_rows),
-          static_cast<double>(work.decode_depth), work.prefill_token_layers, work.prefill_depth};
+CostModel::Terms CostModel::counts(const StepWork& work) const {
+  Terms x{};
+  x[kStep] = work.decode_rows > 0 ? 1.0 : 0.0;
+  x[kRows] = static_cast<double>(work.decode_rows);
+  x[kRowDepth] = static_cast<double>(work.decode_depth);
+  const int first = work.decode_rows > 0 ? kBeside : kTokenLayers;
+  x[first] = work.prefill_token_layers + pass_tokens_ * work.prefill_passes;
+  x[first + 1] = work.prefill_depth;
+  return x;
+}
+
+double CostModel::prefill_weight(Term term, bool beside) const {
+  if (!beside) return weights_[term];
+  return beside_seen_ ? weights_[term + kBeside - kTokenLayers] : kBesideAtFirst * weights_[term];
 }
 
 double CostModel::decode_ns(const StepWork& work) const {
@@ -26,14 +39,22 @@ double CostModel::decode_ns(const StepWork& work) const {
 
 double CostModel::prefill_ns(const StepWork& work) const {
   const Terms x = counts(work);
-  return weights_[kTokenLayers] * x[kTokenLayers] + weights_[kTokenLayerDepth] * x[kTokenLayerDepth];
+  const bool beside = work.decode_rows > 0;
+  const int first = beside ? kBeside : kTokenLayers;
+  return prefill_weight(kTokenLayers, beside) * x[first] +
+         prefill_weight(kTokenLayerDepth, beside) * x[first + 1];
 }
 
-double CostModel::token_layer_ns(uint32_t position) const {
-  return weights_[kTokenLayers] + weights_[kTokenLayerDepth] * position;
+double CostModel::token_layer_ns(uint32_t position, bool beside) const {
+  return prefill_weight(kTokenLayers, beside) + prefill_weight(kTokenLayerDepth, beside) * position;
 }
 
 void CostModel::observe(const StepWork& work, Nanos elapsed) {
+  if (!beside_seen_ && work.decode_rows > 0 && work.prefill_token_layers > 0) {
+    for (const Term term : {kTokenLayers, kTokenLayerDepth})
+      weights_[term + kBeside - kTokenLayers] = prefill_weight(term, /*beside=*/true);
+    beside_seen_ = true;
+  }
   const double predicted = decode_ns(work) + prefill_ns(work);
   if (predicted <= 0 || elapsed <= 0) return;
   const bool fast = (work.decode_rows > 0 && decode_seen_ < kFastSteps) ||

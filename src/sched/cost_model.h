@@ -1,7 +1,10 @@
 // How long a step will take, learned from how long steps took.
 //
 // The prediction is a sum of terms, each a weight times a count: a decode step, its rows, the positions they
-// attend to; prefill token-layers, and those times the positions they attend to. After a step every weight is
+// attend to; prefill token-layers, and those times the positions they attend to. A prefill item's pass
+// through a layer counts as pass_tokens token-layers more, for reading the weights: the two are spent in
+// proportion, so that one weight is learned for both. Beside decodes the same prefill costs more (its slices
+// are smaller, the caches are shared), so its weights are learned apart there. After a step every weight is
 // multiplied by (measured / predicted) to the power of its share in the prediction times a learning rate: the
 // exponentiated gradient of the squared log error (Kivinen and Warmuth 1997). Weights stay positive, a term
 // that was not in the step keeps its weight, and one outlier moves little.
@@ -18,7 +21,8 @@ struct StepWork {
   uint64_t decode_rows = 0;
   uint64_t decode_depth = 0;  // sum over decode rows of the positions before them
   double prefill_token_layers = 0;
-  double prefill_depth = 0;  // sum over prefill token-layers of the positions before them
+  double prefill_passes = 0;  // layers that items go through, whatever their tokens
+  double prefill_depth = 0;   // sum over prefill token-layers of the positions before them
 
   void add_decode(uint32_t position) {
     ++decode_rows;
@@ -27,28 +31,36 @@ struct StepWork {
   void add_prefill(uint32_t begin, uint32_t end, uint32_t layers) {
     const double work = static_cast<double>(end - begin) * layers;
     prefill_token_layers += work;
+    prefill_passes += layers;
     prefill_depth += work * (begin + 0.5 * (end - begin));
   }
+  // Rows of a prefill item whose next tokens are scored, each as so many token-layers.
+  void add_scores(uint32_t rows, double head_layers) { prefill_token_layers += rows * head_layers; }
 };
 
 class CostModel {
  public:
-  CostModel();
+  explicit CostModel(double pass_tokens = 0);
 
   double decode_ns(const StepWork& work) const;   // the decode part alone
-  double prefill_ns(const StepWork& work) const;  // the prefill part alone
-  double token_layer_ns(
-      uint32_t position) const;  // one more prefill token through one layer, at that position
+  double prefill_ns(const StepWork& work) const;  // the prefill part of a step that has these decode rows
+  // One more prefill token through one layer, at that position, beside decodes or not; and the pass that it
+  // shares with others.
+  double token_layer_ns(uint32_t position, bool beside) const;
+  double pass_ns(bool beside) const { return pass_tokens_ * prefill_weight(kTokenLayers, beside); }
 
   void observe(const StepWork& work, Nanos elapsed);
 
  private:
-  enum Term { kStep, kRows, kRowDepth, kTokenLayers, kTokenLayerDepth, kTerms };
-  using Terms = std::array<double, kTerms>;
-  static Terms counts(const StepWork& work);
+  enum Term { kStep, kRows, kRowDepth, kTokenLayers, kTokenLayerDepth, kBeside, kTerms = kBeside + 2 };
+  using Terms = std::array<double, kTerms>;  // kBeside: the two before it, in steps with decodes
+  Terms counts(const StepWork& work) const;
+  double prefill_weight(Term term, bool beside) const;
 
+  double pass_tokens_;
   Terms weights_;  // ns
   bool decode_alone_seen_ = false;
+  bool beside_seen_ = false;                // until then its weights follow the others
   int decode_seen_ = 0, prefill_seen_ = 0;  // steps with such work: the first ones teach fast
 };
 

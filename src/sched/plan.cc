@@ -2,9 +2,9 @@
 //
 // Pace. While D is the predicted time of the decode part, prefill gets prefill_share * D: inter-token latency
 // is about (1 + share) times that of decoding alone, and the prompt goes on at share / (1 + share) of its
-// speed alone. A budget of b nanoseconds is b / token_layer_ns token-layers, spent on as many tokens as a
-// chunk may have and few layers, not on few tokens and all layers: each weight is then read once for many
-// tokens.
+// speed alone. A budget is spent on as many tokens as a chunk may have and few layers, not on few tokens and
+// all layers: each weight is then read once for many tokens. A layer costs its tokens and the reading of its
+// weights (pass_ns), which for a mixture of experts is as much as dozens of tokens.
 //
 // Order. Score = tokens left to compute + what the session got more than the least served one (capped) - age
 // * rate; lowest first. The first two are bounded, so whoever waits long enough is first. A waiting sequence
@@ -18,12 +18,15 @@
 namespace reprise {
 namespace {
 
-constexpr double kMostDebt = 4096;        // tokens
-constexpr double kAgeingShare = 0.125;    // of the prefill speed
-constexpr double kLeastAgeing = 64;       // tokens per second
-constexpr uint32_t kMostOpenChunks = 4;   // the executor keeps activations for each
-constexpr uint32_t kSmallestSlice = 32;   // tokens: below it a slice costs more than its tokens
-constexpr double kSmallestShare = 0.25;   // of a step's budget: less is not worth another item
+constexpr double kMostDebt = 4096;       // tokens
+constexpr double kAgeingShare = 0.125;   // of the prefill speed
+constexpr double kLeastAgeing = 64;      // tokens per second
+constexpr uint32_t kMostOpenChunks = 4;  // the executor keeps activations for each
+constexpr uint32_t kSmallestSlice = 32;  // tokens: below it a slice costs more than its tokens
+constexpr double kSmallestShare = 0.25;  // of a step's budget: less is not worth another item
+// Slices whose passes cost much lose that time to reading weights: they get more of it, up to 3.7 times the
+// latency.
+constexpr double kCheapPass = 8, kDearPass = 22, kMostForPasses = 0.7;  // tokens, tokens, decode times
 constexpr uint32_t kMostMixedSteps = 40;  // then one of decode alone, so that its cost stays known
 constexpr Nanos kEstimateLife = 50 * kMillisecond;
 constexpr int kEstimatesPerStep = 16;
@@ -48,13 +51,18 @@ void Scheduler::State::plan_decodes() {
   }
 }
 
+double Scheduler::State::prefill_share() const {
+  const double dear = std::clamp((config.pass_tokens - kCheapPass) / (kDearPass - kCheapPass), 0.0, 1.0);
+  return config.prefill_share + kMostForPasses * dear;
+}
+
 void Scheduler::State::plan_prefill(Nanos now) {
   StepWork decodes;
   for (const Item& item : items) decodes.add_decode(item.begin);
   const bool alone = items.empty();
   const double total = !config.pace ? INFINITY
                        : alone      ? static_cast<double>(config.longest_step)
-                                    : config.prefill_share * cost.decode_ns(decodes);
+                                    : prefill_share() * cost.decode_ns(decodes);
   if (alone || !config.pace) {
     mixed_steps = 0;
   } else if (mixed_steps++ >= kMostMixedSteps) {
@@ -88,9 +96,10 @@ void Scheduler::State::plan_prefill(Nanos now) {
       continue;
     if (!obtain(sequence, item->begin, item->end)) continue;
     items.push_back(*item);
-    StepWork one;
-    one.add_prefill(item->begin, item->end, item->layer_end - item->layer_begin);
-    budget -= cost.prefill_ns(one);
+    StepWork spent;
+    spent.decode_rows = decode_rows;
+    add_prefill(*item, spent);
+    budget -= cost.prefill_ns(spent);
     rows -= item->end - item->begin;
     first = false;
   }
@@ -98,7 +107,7 @@ void Scheduler::State::plan_prefill(Nanos now) {
 
 std::vector<Scheduler::State::Candidate> Scheduler::State::prefill_order(Nanos now) {
   std::vector<Candidate> order;
-  const double tokens_per_s = 1e9 / (cost.token_layer_ns(0) * config.layers);
+  const double tokens_per_s = 1e9 / (cost.token_layer_ns(0, /*beside=*/false) * config.layers);
   const double ageing = std::max(kLeastAgeing, kAgeingShare * tokens_per_s);
   const uint64_t least_served = ledger.least_served();
   int estimates = kEstimatesPerStep;
@@ -108,8 +117,7 @@ std::vector<Scheduler::State::Candidate> Scheduler::State::prefill_order(Nanos n
     if (sequence.waiting()) {
       if (estimates > 0 && (!sequence.estimated || now - sequence.estimated_at > kEstimateLife)) {
         --estimates;
-        sequence.cached_estimate =
-            cache.match_length(sequence.key, TokenSpan(sequence.tokens).first(sequence.size() - 1));
+        sequence.cached_estimate = cache.match_length(sequence.key, sequence.usable());
         sequence.estimated_at = now;
         sequence.estimated = true;
       }
@@ -144,11 +152,9 @@ Scheduler::State::Admission Scheduler::State::admit(Sequence& sequence, Nanos no
   }
   if (computed_by_other(sequence, now)) return Admission::kWaits;
 
-  const TokenSpan usable =
-      TokenSpan(sequence.tokens).first(sequence.size() - 1);  // the last one's logits are needed
   Running run;
   {
-    Match match = cache.match(sequence.key, usable);
+    Match match = cache.match(sequence.key, sequence.usable());
     run.computed = match.tokens;
     run.shared = match.tokens / page_tokens * page_tokens;
     run.pages = std::move(match.pages);
@@ -171,7 +177,8 @@ Scheduler::State::Admission Scheduler::State::admit(Sequence& sequence, Nanos no
     sequence.start_order = ++started;
     sequence.started = now;
     sequence.cached_tokens = run.computed;
-    counters.cache_query_tokens += sequence.prompt_size;
+    if (!sequence.scoring())
+      counters.cache_query_tokens += sequence.prompt_size;  // else nothing is looked up
     counters.cache_hit_tokens += run.computed;
     sink.emit(sequence.id, Started{run.computed});
   }
@@ -185,6 +192,7 @@ Scheduler::State::Admission Scheduler::State::admit(Sequence& sequence, Nanos no
 // Whether another sequence is computing a prefix of this one, beyond what is cached, and it is worth waiting
 // for: at most twice as long as computing it here would take.
 bool Scheduler::State::computed_by_other(Sequence& sequence, Nanos now) {
+  if (sequence.scoring()) return false;  // what another computes spares it nothing
   uint32_t gain = 0, cached = 0;
   bool cached_known = false;
   for (const Sequence* leader : prefilling) {
@@ -199,14 +207,14 @@ bool Scheduler::State::computed_by_other(Sequence& sequence, Nanos now) {
     const uint32_t whole = std::min(sequence.leader_common, sequence.size() - 1) / page_tokens * page_tokens;
     if (state->run.shared >= whole) continue;
     if (!cached_known) {
-      cached = cache.match_length(sequence.key, TokenSpan(sequence.tokens).first(sequence.size() - 1));
+      cached = cache.match_length(sequence.key, sequence.usable());
       cached_known = true;
     }
     if (whole >= cached + page_tokens) gain = std::max(gain, whole - cached);
   }
   if (gain == 0) return false;
   if (!sequence.wait_until) {
-    const double alone = cost.token_layer_ns(cached) * config.layers * gain;
+    const double alone = cost.token_layer_ns(cached, /*beside=*/false) * config.layers * gain;
     sequence.wait_until = now + kLeastWait + static_cast<Nanos>(2 * alone);
   }
   return now < *sequence.wait_until;
@@ -216,7 +224,8 @@ std::optional<Scheduler::State::Item> Scheduler::State::size_item(const Sequence
                                                                   uint32_t rows_left) const {
   const Running& run = *sequence.running();
   const uint32_t target = sequence.size();
-  const double token_layers = budget_ns / cost.token_layer_ns(run.computed);
+  const bool beside = std::ranges::any_of(items, &Item::decode);
+  const double token_ns = cost.token_layer_ns(run.computed, beside), pass_ns = cost.pass_ns(beside);
   Item item{const_cast<Sequence*>(&sequence), run.computed, 0, 0, config.layers, false, false};
   if (run.chunk) {
     const uint32_t tokens = run.chunk->end - run.chunk->begin;
@@ -225,20 +234,25 @@ std::optional<Scheduler::State::Item> Scheduler::State::size_item(const Sequence
     item.layer_begin = run.chunk->layer;
     const uint32_t left = config.layers - item.layer_begin;
     if (config.pace) {
-      const double layers =
-          1.1 * token_layers / tokens + 0.1;  // rather a little more than a remainder for later
+      const double layers = 1.1 * budget_ns / (pass_ns + token_ns * tokens) +
+                            0.1;  // rather a little more than a remainder for later
       item.layer_end = item.layer_begin + static_cast<uint32_t>(std::clamp(layers, 1.0, 1.0 * left));
     }
   } else {
     uint32_t tokens = std::min({target - run.computed, config.chunk_tokens, config.max_rows / 2, rows_left});
-    if (config.pace && token_layers < static_cast<double>(tokens) * config.layers) {
+    const double affordable = budget_ns / (pass_ns + token_ns * tokens);  // layers
+    if (config.pace && affordable < config.layers) {
       // As many tokens as possible, through slices of equal height.
-      const double fewest = std::clamp(std::ceil(token_layers / tokens), 1.0, 1.0 * config.layers);
+      const double fewest = std::clamp(std::ceil(affordable), 1.0, 1.0 * config.layers);
       const uint32_t slices = std::max(1u, config.layers / static_cast<uint32_t>(fewest));
       const uint32_t layers = (config.layers + slices - 1) / slices;
-      const double fitting = std::max(token_layers / layers, 1.0 * kSmallestSlice);
+      const double fitting = std::max((budget_ns / layers - pass_ns) / token_ns, 1.0 * kSmallestSlice);
       tokens = static_cast<uint32_t>(std::min(fitting, 1.0 * tokens));
       item.layer_end = layers;
+    }
+    if (config.pace && sequence.scoring()) {  // the last slice ends with the output head
+      const double fitting = budget_ns / (token_ns * std::max(1.0, config.head_layers));
+      tokens = std::min(tokens, static_cast<uint32_t>(std::max(fitting, 1.0 * kSmallestSlice)));
     }
     item.end = item.begin + tokens;
     // Whole pages are shared at once, and are where states are kept; but a small slice is not cut by a tenth
@@ -250,8 +264,18 @@ std::optional<Scheduler::State::Item> Scheduler::State::size_item(const Sequence
   if (config.slice_layers > 0) {
     item.layer_end = std::min(config.layers, item.layer_begin + config.slice_layers);
   }
-  item.sample = item.end == target && item.layer_end == config.layers;
+  item.sample = item.end == target && item.layer_end == config.layers && sequence.max_tokens > 0;
+  if (sequence.scoring() && item.layer_end == config.layers) {
+    const uint32_t begin = std::max(item.begin, sequence.scored);
+    const uint32_t end = std::min(item.end, sequence.prompt_size - 1);
+    if (begin < end) item.score_begin = begin, item.score_end = end;
+  }
   return item;
+}
+
+void Scheduler::State::add_prefill(const Item& item, StepWork& work) const {
+  work.add_prefill(item.begin, item.end, item.layer_end - item.layer_begin);
+  work.add_scores(item.score_end - item.score_begin, config.head_layers);
 }
 
 uint32_t Scheduler::State::open_chunks() const {
@@ -274,7 +298,7 @@ Batch Scheduler::State::make_batch() {
     if (item.decode) {
       work.add_decode(item.begin);
     } else {
-      work.add_prefill(item.begin, item.end, item.layer_end - item.layer_begin);
+      add_prefill(item, work);
     }
     BatchItem& out = batch.items.emplace_back();
     out.sequence = sequence.id;
@@ -285,6 +309,9 @@ Batch Scheduler::State::make_batch() {
     out.layer_begin = item.layer_begin;
     out.layer_end = item.layer_end;
     for (uint32_t g = 0; g < groups; ++g) out.pages[g] = run.pages[g].ids();
+    out.score_begin = item.score_begin;
+    out.score_end = item.score_end;
+    out.score_top = sequence.prompt_logprobs;
     out.sample = item.sample;
     if (item.sample) {
       out.sampling = &sequence.sampling;

@@ -14,6 +14,10 @@
 
 namespace reprise {
 
+namespace {
+constexpr size_t kScoresPerEvent = 64;  // the queue of events is bounded by their number
+}
+
 Scheduler::State::State(const SchedulerConfig& config, std::vector<std::unique_ptr<PagePool>>& pools,
                         PrefixCache& cache, EventSink& sink)
     : config(config),
@@ -23,7 +27,8 @@ Scheduler::State::State(const SchedulerConfig& config, std::vector<std::unique_p
           std::ranges::any_of(config.kv.groups, [](const KvGroup& g) { return g.kind == KvKind::kState; })),
       pools(pools),
       cache(cache),
-      sink(sink) {
+      sink(sink),
+      cost(config.pass_tokens) {
   CHECK(config.layers > 0 && page_tokens > 0 && groups > 0 && groups <= kMaxKvGroups &&
         pools.size() == groups);
   CHECK(config.chunk_tokens > 0 && config.max_rows >= 2 && config.max_running > 0);
@@ -41,8 +46,7 @@ Result<void> Scheduler::add(RequestId id, Generation generation, Nanos now) {
   CHECK(id != 0 && !s.sequences.contains(id), "request {} exists", id);
   if (generation.prompt.empty())
     return invalid_param("prompt", "the prompt is empty: send at least one token");
-  if (generation.max_tokens == 0) return invalid_param("max_tokens", "max_tokens is 0: ask for at least 1");
-  const uint64_t positions = uint64_t{generation.prompt.size()} + generation.max_tokens - 1;
+  const uint64_t positions = uint64_t{generation.prompt.size()} + std::max(generation.max_tokens, 1u) - 1;
   if (positions > UINT32_MAX / 2)
     return reprise::fail(ErrorKind::kTooLarge, "prompt and max_tokens are too large");
   TRY(s.fits_alone(static_cast<uint32_t>(positions)));
@@ -55,6 +59,7 @@ Result<void> Scheduler::add(RequestId id, Generation generation, Nanos now) {
   sequence.prompt_size = sequence.size();
   sequence.max_tokens = generation.max_tokens;
   sequence.min_tokens = generation.min_tokens;
+  sequence.prompt_logprobs = generation.prompt_logprobs;
   sequence.key = {std::move(generation.cache_salt), 0, s.config.fingerprint};
   sequence.session = SessionLedger::key(id, generation.session);
   sequence.arrived = now;
@@ -81,7 +86,7 @@ Batch Scheduler::plan(Nanos now) {
   return batch;
 }
 
-void Scheduler::commit(const StepResult& result, Nanos now) {
+void Scheduler::commit(StepResult result, Nanos now) {
   State& s = *state_;
   CHECK(s.in_flight, "commit() without plan()");
   CHECK(result.items.size() == s.items.size(), "{} results for {} items", result.items.size(),
@@ -96,7 +101,11 @@ void Scheduler::commit(const StepResult& result, Nanos now) {
     s.recent_seconds = s.recent_seconds * kFade + to_seconds(result.elapsed);
   }
   ++s.counters.steps;
-  for (size_t i = 0; i < items.size(); ++i) s.commit_item(items[i], result.items[i], now);
+  CHECK(result.scored.empty() || result.scored.size() == items.size());
+  for (size_t i = 0; i < items.size(); ++i) {
+    s.commit_item(items[i], result.items[i],
+                  result.scored.empty() ? std::vector<SampledToken>{} : std::move(result.scored[i]), now);
+  }
 }
 
 bool Scheduler::idle() const { return state_->sequences.empty(); }
@@ -156,7 +165,7 @@ void Scheduler::State::finish(Sequence& sequence, FinishReason reason, Error err
 }
 
 void Scheduler::State::commit_item(const Item& item, const Result<std::vector<SampledToken>>& result,
-                                   Nanos now) {
+                                   std::vector<SampledToken> scored, Nanos now) {
   Sequence& sequence = *item.sequence;
   Running& run = *sequence.running();
   sequence.in_step = false;
@@ -178,7 +187,26 @@ void Scheduler::State::commit_item(const Item& item, const Result<std::vector<Sa
     return finish(sequence, ending->reason, std::move(error), now);
   }
   if (!result) return finish(sequence, FinishReason::kError, result.error(), now);
-  if (item.sample) append(sequence, *result, now);
+  CHECK(scored.size() == item.score_end - item.score_begin, "{} scores of request {}, wanted {}",
+        scored.size(), sequence.id, item.score_end - item.score_begin);
+  tell_scores(sequence, std::move(scored));
+  if (item.sample) {
+    append(sequence, *result, now);
+  } else if (sequence.max_tokens == 0 && run.computed == sequence.prompt_size) {
+    finish(sequence, FinishReason::kLength, {}, now);
+  }
+}
+
+void Scheduler::State::tell_scores(Sequence& sequence, std::vector<SampledToken> scored) {
+  sequence.scored += static_cast<uint32_t>(scored.size());
+  for (size_t begin = 0; begin < scored.size(); begin += kScoresPerEvent) {
+    const auto first = scored.begin() + static_cast<std::ptrdiff_t>(begin);
+    const size_t size = std::min(kScoresPerEvent, scored.size() - begin);
+    PromptTokens event;
+    event.tokens.assign(std::move_iterator(first),
+                        std::move_iterator(first + static_cast<std::ptrdiff_t>(size)));
+    sink.emit(sequence.id, std::move(event));
+  }
 }
 
 void Scheduler::State::append(Sequence& sequence, const std::vector<SampledToken>& sampled, Nanos now) {
@@ -215,7 +243,7 @@ void Scheduler::check() const {
   for (const auto& pool : s.pools) held.emplace_back(pool->total());
   for (const auto& [id, sequence] : s.sequences) {
     CHECK(id == sequence.id && sequence.size() >= sequence.prompt_size);
-    CHECK(sequence.outputs < sequence.max_tokens &&
+    CHECK((sequence.outputs < sequence.max_tokens || (sequence.max_tokens == 0 && sequence.outputs == 0)) &&
           sequence.size() == sequence.prompt_size + sequence.outputs);
     CHECK(!sequence.in_step || s.in_flight);
     const Running* run = sequence.running();
@@ -224,8 +252,9 @@ void Scheduler::check() const {
     if (!run) continue;
     ++running;
     CHECK(sequence.start_order > 0 && run->computed < sequence.size());
+    CHECK(sequence.scored < sequence.prompt_size);
     if (std::holds_alternative<Decoding>(sequence.state))
-      CHECK(run->computed + 1 == sequence.size() && !run->chunk);
+      CHECK(run->computed + 1 == sequence.size() && !run->chunk && !sequence.scoring());
     if (run->chunk) CHECK(run->chunk->begin == run->computed && run->chunk->end <= sequence.size());
     for (uint32_t g = 0; g < s.groups; ++g) {
       const KvGroup& group = s.config.kv.groups[g];

@@ -40,7 +40,9 @@
 namespace reprise {
 
 struct SchedulerConfig {
-  uint32_t layers = 0;  // of the model
+  uint32_t layers = 0;     // of the model
+  double pass_tokens = 0;  // Executor::pass_tokens
+  double head_layers = 0;  // Executor::head_layers
   KvSpec kv;
   uint64_t fingerprint = 0;     // ModelInfo::fingerprint
   uint32_t chunk_tokens = 512;  // most tokens of a prefill item (--chunk)
@@ -82,7 +84,7 @@ class Scheduler {
   // committed. Its spans point into the scheduler and are valid until commit().
   Batch plan(Nanos now);
   // The outcome of the batch from the last plan(), one result per item.
-  void commit(const StepResult& result, Nanos now);
+  void commit(StepResult result, Nanos now);
 
   bool idle() const;  // no unfinished request (a last plan() may still have `abandoned` to tell)
   Stats stats() const;

@@ -34,7 +34,6 @@ TEST(Scheduler, RefusesWhatCanNeverRun) {
   World world(small(10));
   auto refuse = [&](Generation g) { return world.scheduler->add(99, std::move(g), 0); };
   EXPECT_EQ(refuse(generation({}, 1)).error().kind, ErrorKind::kInvalid);
-  EXPECT_EQ(refuse(generation({1}, 0)).error().kind, ErrorKind::kInvalid);
   EXPECT_EQ(refuse(generation(tokens(80, 1), 2)).error().kind, ErrorKind::kTooLarge);
   EXPECT_TRUE(world.scheduler->idle());
   EXPECT_TRUE(world.add(1, generation(tokens(80, 1), 1))) << "exactly all pages";
@@ -302,13 +301,31 @@ Nanos realistic(const Batch& batch, std::mt19937_64& random) {
   return static_cast<Nanos>(ms * kMillisecond * std::uniform_real_distribution<>(0.92, 1.12)(random));
 }
 
-TEST(Scheduler, ALongPromptBesideRunningStreamsKeepsBothSpeeds) {
-  Scenario scenario = small(1000);
-  scenario.spec.page_tokens = 32;
-  scenario.layers = 30;
-  scenario.chunk = 512;
-  scenario.max_rows = 1024;
-  scenario.longest_step = 250 * kMillisecond;
+// The same of a mixture of experts (qwen3moe-2b of the benchmarks): a few decodes touch as many experts as
+// they choose, a prefill item all of a layer's.
+Nanos realistic_moe(const Batch& batch, std::mt19937_64& random) {
+  constexpr double kPassMs = 7.5, kTokenLayerMs = 0.4, kShareOfExperts = 1.0 / 8;
+  double ms = 0.2, untouched = 1;
+  for (const BatchItem& item : batch.items) {
+    const double tokens = item.end - item.begin, layers = item.layer_end - item.layer_begin;
+    if (item.end - item.begin == 1 && item.begin >= item.prompt_size) {
+      untouched *= 1 - kShareOfExperts;
+      ms += item.begin * 0.002;
+    } else {
+      ms += layers * (kPassMs + tokens * kTokenLayerMs * (1 + item.begin / 12000.0));
+    }
+  }
+  if (untouched < 1) ms += 5 + 8 * kPassMs * (1 - untouched);
+  return static_cast<Nanos>(ms * kMillisecond * std::uniform_real_distribution<>(0.92, 1.12)(random));
+}
+
+struct BothSpeeds {
+  double latency;  // p99 between the tokens of 4 streams, times that without the prompt
+  double speed;    // of the prompt, as a share of that without the streams
+};
+
+BothSpeeds long_prompt_beside_streams(const Scenario& scenario, uint32_t prompt_tokens,
+                                      Nanos (*duration)(const Batch&, std::mt19937_64&)) {
   struct Run {
     std::vector<double> gaps;  // between a stream's tokens, from the prompt's arrival on
     double seconds = 0;        // the prompt's
@@ -321,7 +338,7 @@ TEST(Scheduler, ALongPromptBesideRunningStreamsKeepsBothSpeeds) {
   auto run = [&](int streams, bool prompt, size_t steps) {
     World world(scenario);
     std::mt19937_64 random(1);
-    world.executor->duration = [&](const Batch& batch) { return realistic(batch, random); };
+    world.executor->duration = [&](const Batch& batch) { return duration(batch, random); };
     for (int id = 1; id <= streams; ++id) world.add(id, generation(tokens(200, id), 3000));
     auto step = [&] {
       Batch batch = world.scheduler->plan(world.now);
@@ -334,7 +351,7 @@ TEST(Scheduler, ALongPromptBesideRunningStreamsKeepsBothSpeeds) {
     for (int i = 0; i < 50 && streams > 0; ++i) step();
     Run result;
     const Nanos arrived = world.now;
-    if (prompt) world.add(100, generation(tokens(7000, 100), 1));
+    if (prompt) world.add(100, generation(tokens(prompt_tokens, 100), 1));
     while (prompt ? !world.sink.outcomes[100].finished : result.gaps.size() < steps)
       result.gaps.push_back(step());
     result.seconds = to_seconds(world.now - arrived);
@@ -342,17 +359,52 @@ TEST(Scheduler, ALongPromptBesideRunningStreamsKeepsBothSpeeds) {
   };
   Run both = run(4, true, 0), prompt_alone = run(0, true, 0);
   Run streams_alone = run(4, false, both.gaps.size());  // the same tokens
-  const double latency = both.p99() / streams_alone.p99(), speed = prompt_alone.seconds / both.seconds;
-  std::printf("ITL p99 %.2f times, prompt at %.0f %% of its speed\n", latency, 100 * speed);
-  EXPECT_LE(latency, 3.0);
-  EXPECT_GE(speed, 0.6);
+  const BothSpeeds speeds{both.p99() / streams_alone.p99(), prompt_alone.seconds / both.seconds};
+  std::printf("ITL p99 %.2f times, prompt at %.0f %% of its speed\n", speeds.latency, 100 * speeds.speed);
+  return speeds;
+}
+
+TEST(Scheduler, ALongPromptBesideRunningStreamsKeepsBothSpeeds) {
+  Scenario scenario = small(1000);
+  scenario.spec.page_tokens = 32;
+  scenario.layers = 30;
+  scenario.chunk = 512;
+  scenario.max_rows = 1024;
+  scenario.longest_step = 250 * kMillisecond;
+  const BothSpeeds dense = long_prompt_beside_streams(scenario, 7000, realistic);
+  EXPECT_LE(dense.latency, 3.0);
+  EXPECT_GE(dense.speed, 0.6);
+  scenario.layers = 8;
+  scenario.pass_tokens = 22;  // off the truth, as on any machine
+  const BothSpeeds moe = long_prompt_beside_streams(scenario, 4000, realistic_moe);
+  EXPECT_LE(moe.latency, 4.0);
+  EXPECT_GE(moe.speed, 0.6);
+}
+
+// The weights of a layer count in what a budget buys: few tokens of a mixture of experts are not cheap.
+TEST(CostModel, APassCostsWhateverItsTokens) {
+  CostModel model(20);
+  const auto prefill = [](uint32_t tokens, uint32_t layers) {
+    StepWork work;
+    work.add_prefill(0, tokens, layers);
+    return work;
+  };
+  const auto truth = [](double tokens, double layers) {
+    return static_cast<Nanos>(layers * (8e6 + 0.4e6 * tokens));
+  };
+  for (int i = 0; i < 100; ++i) model.observe(prefill(400, 1), truth(400, 1));
+  for (const auto& [tokens, layers] : {std::pair{30u, 1u}, {100u, 2u}, {400u, 8u}})
+    EXPECT_NEAR(model.prefill_ns(prefill(tokens, layers)) / static_cast<double>(truth(tokens, layers)), 1,
+                0.05);
+  EXPECT_NEAR(model.pass_ns(false), 8e6, 0.4e6);
 }
 
 TEST(CostModel, LearnsBothPartsOfMixedSteps) {
   CostModel model;
   std::mt19937_64 random(3);
-  auto truth = [](const StepWork& w) {
-    return (w.decode_rows ? 9e6 : 0) + 2e6 * w.decode_rows + 100e3 * w.prefill_token_layers;
+  auto truth = [](const StepWork& w) {  // beside decodes, prefill takes 1.8 times as long
+    return (w.decode_rows ? 9e6 : 0) + 2e6 * w.decode_rows +
+           (w.decode_rows ? 180e3 : 100e3) * w.prefill_token_layers;
   };
   for (int i = 0; i < 400; ++i) {
     StepWork work;
@@ -366,6 +418,10 @@ TEST(CostModel, LearnsBothPartsOfMixedSteps) {
   StepWork prefill;
   prefill.add_prefill(0, 300, 2);
   EXPECT_NEAR(model.prefill_ns(prefill) / truth(prefill), 1, 0.15);
+  StepWork both = decode;
+  both.add_prefill(0, 300, 2);
+  EXPECT_NEAR((model.decode_ns(both) + model.prefill_ns(both)) / truth(both), 1, 0.1);
+  EXPECT_NEAR(model.prefill_ns(both) / model.prefill_ns(prefill), 1.8, 0.3);
 }
 
 TEST(SessionLedger, IdlingEarnsNoCredit) {

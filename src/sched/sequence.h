@@ -53,6 +53,8 @@ struct Sequence {
   std::vector<TokenId> tokens;  // prompt, then output
   uint32_t prompt_size = 0;
   uint32_t max_tokens = 0, min_tokens = 0;
+  int32_t prompt_logprobs = -1;
+  uint32_t scored = 0;  // the log-probabilities of tokens [1, scored + 1) have been told
   CacheKey key;
   SessionLedger::Key session;
   bool blocked = false;
@@ -85,6 +87,10 @@ struct Sequence {
     return std::holds_alternative<Queued>(state) || std::holds_alternative<Preempted>(state);
   }
   uint32_t size() const { return static_cast<uint32_t>(tokens.size()); }
+  bool scoring() const { return prompt_logprobs >= 0 && scored + 1 < prompt_size; }
+  // How many leading tokens the cache may spare it: the last one's logits are needed, and those of all whose
+  // next token is to be scored.
+  TokenSpan usable() const { return TokenSpan(tokens).first(scoring() ? scored : size() - 1); }
 };
 
 }  // namespace reprise

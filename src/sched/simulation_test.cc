@@ -52,6 +52,8 @@ TEST_P(Simulation, EveryRequestGetsWhatItWouldGetAlone) {
         }
         g.max_tokens = static_cast<uint32_t>(uniform(1, chance(0.3) ? 60 : 20));
         g.min_tokens = static_cast<uint32_t>(chance(0.2) ? uniform(0, 5) : 0);
+        if (chance(0.15)) g.prompt_logprobs = 0;
+        if (chance(g.prompt_logprobs >= 0 ? 0.4 : 0.05)) g.max_tokens = g.min_tokens = 0;
         if (chance(0.5)) g.stop_tokens = {1, 2};
         g.session = uniform(0, 4);
         if (chance(0.1)) g.cache_salt = "other";
@@ -91,13 +93,17 @@ TEST_P(Simulation, EveryRequestGetsWhatItWouldGetAlone) {
       ASSERT_TRUE(outcome.finished) << "request " << id << " never ended";
       const Expected expected = run_alone(generation);
       const Finished& finished = *outcome.finished;
+      EXPECT_TRUE(std::equal(outcome.scored.begin(), outcome.scored.end(), generation.prompt.begin() + 1));
       EXPECT_EQ(finished.prompt_tokens, generation.prompt.size());
       EXPECT_TRUE(finished.reason != FinishReason::kCancelled || cancelled.contains(id));
       EXPECT_EQ(finished.error.message, finished.reason == FinishReason::kError ? "simulated" : "");
       if (finished.reason == FinishReason::kCancelled || finished.reason == FinishReason::kError) {
         ASSERT_LE(outcome.tokens.size(), expected.tokens.size());
         EXPECT_TRUE(std::equal(outcome.tokens.begin(), outcome.tokens.end(), expected.tokens.begin()));
+        ASSERT_LE(outcome.scores.size(), expected.scores.size());
+        EXPECT_TRUE(std::equal(outcome.scores.begin(), outcome.scores.end(), expected.scores.begin()));
       } else {
+        EXPECT_EQ(outcome.scores, expected.scores) << "request " << id;
         EXPECT_EQ(outcome.tokens, expected.tokens) << "request " << id;
         EXPECT_EQ(finished.reason, expected.reason);
         EXPECT_EQ(finished.output_tokens, expected.outputs);

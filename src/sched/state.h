@@ -22,6 +22,7 @@ struct Scheduler::State {
     Sequence* sequence;
     uint32_t begin, end, layer_begin, layer_end;
     bool sample, decode;
+    uint32_t score_begin = 0, score_end = 0;  // as in BatchItem
   };
   // Keeps the source until the step that copies is committed; the target is in the owner's table.
   struct Copy {
@@ -36,7 +37,9 @@ struct Scheduler::State {
   Sequence* find(RequestId id);
   void end(RequestId id, FinishReason reason, Error error, Nanos now);
   void finish(Sequence& sequence, FinishReason reason, Error error, Nanos now);
-  void commit_item(const Item& item, const Result<std::vector<SampledToken>>& result, Nanos now);
+  void commit_item(const Item& item, const Result<std::vector<SampledToken>>& result,
+                   std::vector<SampledToken> scored, Nanos now);
+  void tell_scores(Sequence& sequence, std::vector<SampledToken> scored);
   void append(Sequence& sequence, const std::vector<SampledToken>& sampled, Nanos now);
 
   // plan.cc
@@ -46,11 +49,13 @@ struct Scheduler::State {
   };
   enum class Admission { kStarted, kWaits, kNoRoom };
   void plan_decodes();
+  double prefill_share() const;
   void plan_prefill(Nanos now);
   std::vector<Candidate> prefill_order(Nanos now);
   Admission admit(Sequence& sequence, Nanos now);
   bool computed_by_other(Sequence& sequence, Nanos now);
   std::optional<Item> size_item(const Sequence& sequence, double budget_ns, uint32_t rows_left) const;
+  void add_prefill(const Item& item, StepWork& work) const;
   uint32_t open_chunks() const;
   Batch make_batch();
 

@@ -36,7 +36,7 @@ size_t append_characters(std::string_view bytes, std::string& out) {
 
 std::string Detokenizer::push(TokenId token) {
   std::string text;
-  if (tokenizer_->is_control(token)) return text;
+  if (tokenizer_->is_hidden(token)) return text;
   const std::string_view bytes = tokenizer_->bytes(token);
   if (held_.empty()) {
     const size_t held = append_characters(bytes, text);

@@ -12,7 +12,7 @@ class Detokenizer {
   explicit Detokenizer(const Tokenizer& tokenizer) : tokenizer_(&tokenizer) {}
   // Text that became complete with this token; bytes that can still become a character are held back. Bytes
   // that never can are replaced by U+FFFD, one per maximal invalid part (Unicode 15, 3.9, as Python's decoder
-  // does). Control tokens give nothing.
+  // does). Hidden tokens give nothing.
   std::string push(TokenId token);
   // The held-back rest at the end of a generation, with U+FFFD for what is incomplete.
   std::string finish();

@@ -14,9 +14,9 @@ class Pieces final : public Tokenizer {
   explicit Pieces(std::vector<std::string> pieces) : pieces_(std::move(pieces)) {}
   std::vector<TokenId> encode(std::string_view, EncodeOptions) const override { return {}; }
   std::string_view bytes(TokenId token) const override {
-    return is_control(token) ? std::string_view("<control>") : pieces_[static_cast<size_t>(token)];
+    return is_hidden(token) ? std::string_view("<control>") : pieces_[static_cast<size_t>(token)];
   }
-  bool is_control(TokenId token) const override { return token == static_cast<TokenId>(pieces_.size()); }
+  bool is_hidden(TokenId token) const override { return token == static_cast<TokenId>(pieces_.size()); }
   size_t size() const override { return pieces_.size() + 1; }
 
  private:

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 namespace reprise {
 
@@ -40,6 +42,52 @@ inline Utf8Step utf8_step(const char* p, const char* end) {
     code_point = code_point << 6 | (byte(i) & 0x3F);
   }
   return {code_point, static_cast<uint8_t>(needed), false};
+}
+
+inline bool is_utf8(std::string_view text) {
+  const char* const end = text.data() + text.size();
+  for (const char* p = text.data(); p < end;) {
+    if (static_cast<uint8_t>(*p) < 0x80) {
+      ++p;
+      continue;
+    }
+    const Utf8Step step = utf8_step(p, end);
+    if (step.code_point == Utf8Step::kBroken) return false;
+    p += step.length;
+  }
+  return true;
+}
+
+// `text` with U+FFFD for each maximal invalid part.
+inline std::string as_utf8(std::string_view text) {
+  std::string out;
+  const char* const end = text.data() + text.size();
+  for (const char* p = text.data(); p < end;) {
+    const Utf8Step step = utf8_step(p, end);
+    out += step.code_point == Utf8Step::kBroken ? std::string_view("\xEF\xBF\xBD")
+                                                : std::string_view(p, step.length);
+    p += step.length;
+  }
+  return out;
+}
+
+inline void append_utf8(std::string& out, uint32_t code_point) {
+  const auto put = [&out](uint32_t byte) { out += static_cast<char>(byte); };
+  if (code_point < 0x80) {
+    put(code_point);
+  } else if (code_point < 0x800) {
+    put(0xC0 | code_point >> 6);
+    put(0x80 | (code_point & 63));
+  } else if (code_point < 0x10000) {
+    put(0xE0 | code_point >> 12);
+    put(0x80 | (code_point >> 6 & 63));
+    put(0x80 | (code_point & 63));
+  } else {
+    put(0xF0 | code_point >> 18);
+    put(0x80 | (code_point >> 12 & 63));
+    put(0x80 | (code_point >> 6 & 63));
+    put(0x80 | (code_point & 63));
+  }
 }
 
 }  // namespace reprise

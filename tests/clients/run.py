@@ -75,6 +75,13 @@ def sdk_sync(url):
     ids = json.loads(post(url + "/tokenize", {"prompt": "def add(a, b):"})[1])["tokens"]
     by_id = client.completions.create(model="m", prompt=ids, temperature=0, max_tokens=8)
     check(by_id.choices[0].text == plain.choices[0].text, "completions: token ids equal text", by_id)
+    # A prompt is scored as its tokens were when they were drawn, to the last bit.
+    drawn = client.completions.create(model="m", prompt=ids, temperature=0, max_tokens=12, logprobs=0,
+                                      extra_body={"return_token_ids": True, "ignore_eos": True}).choices[0]
+    scored = client.completions.create(model="m", prompt=ids + drawn.token_ids, echo=True, logprobs=0, max_tokens=0)
+    values = scored.choices[0].logprobs.token_logprobs
+    check(values[0] is None and values[len(ids):] == drawn.logprobs.token_logprobs, "echo with logprobs scores the prompt", (scored, drawn))
+    check(scored.choices[0].text == "def add(a, b):" + drawn.text and scored.usage.completion_tokens == 0, "max_tokens 0: the prompt alone", scored)
     check(client.models.list().data[0].id, "models list")
 
     for name, bad, param in (("bad type", dict(temperature="hot"), "temperature"), ("out of range", dict(top_p=2), "top_p")):

@@ -1,13 +1,16 @@
-// The fast tables against the reference, token by token over source code: mean KL divergence <= 1e-3 and the
-// same most likely token at >= 99 % of the positions. Fast tables quantise activations to 15 bits and keep KV
-// in bf16.
+// The fast tables against the reference, token by token: mean KL divergence <= 1e-3, over source code also
+// the same most likely token at >= 99 % of the positions. Fast tables quantise activations to 15 bits and
+// keep KV in bf16.
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "golden.h"
 #include "model/testing/sequence.h"
+#include "model/testing/tiny_llama.h"
 
 namespace reprise::testing {
 namespace {
@@ -56,35 +59,87 @@ std::vector<float> next_chunk(Model& model, Sequence& sequence, uint32_t count) 
   return logits;
 }
 
+// The candidates' sums over all tokens, a chunk at a time.
+void compare_all(Model& reference, const std::vector<TokenId>& tokens, std::vector<Candidate>& candidates) {
+  Sequence sequence(reference, tokens);
+  for (Candidate& candidate : candidates) candidate.sequence.emplace(*candidate.model, tokens);
+  while (sequence.remaining() > 0) {
+    const uint32_t count = std::min(kChunk, sequence.remaining());
+    const std::vector<float> expected = next_chunk(reference, sequence, count);
+    for (Candidate& candidate : candidates)
+      compare(expected, next_chunk(*candidate.model, *candidate.sequence, count), reference.vocabulary_size(),
+              candidate);
+  }
+}
+
+std::vector<Candidate> load_candidates(const std::filesystem::path& path) {
+  std::vector<Candidate> candidates;
+  for (const char* name : {"avx2", "avx512"})
+    if (auto table = kernels::select(name)) candidates.push_back({*table, load(path, **table), {}});
+  return candidates;
+}
+
 TEST(FastTables, AgreeWithTheReferenceOnSourceCode) {
   const auto path = smollm2();
   if (!path) GTEST_SKIP() << "no SmolLM2 here; ./dev test fetches it";
   std::vector<TokenId> tokens = read_golden("smollm2").tokens;
   ASSERT_GE(tokens.size(), 2000u);
-  if (kSanitized) tokens.resize(kChunk);
-
-  std::vector<Candidate> candidates;
-  for (const char* name : {"avx2", "avx512"})
-    if (auto table = kernels::select(name)) candidates.push_back({*table, load(*path, **table), {}});
+  if (kSanitized) tokens.resize(kChunk);  // too few for a narrow percentage
+  std::vector<Candidate> candidates = load_candidates(*path);
   if (candidates.empty()) GTEST_SKIP() << "no fast table for this CPU";
-  const auto reference = load(*path, kernels::ref_table());
-  const size_t width = reference->vocabulary_size();
-  Sequence sequence(*reference, tokens);
-  for (Candidate& candidate : candidates) candidate.sequence.emplace(*candidate.model, tokens);
-
-  while (sequence.remaining() > 0) {
-    const uint32_t count = std::min(kChunk, sequence.remaining());
-    const std::vector<float> expected = next_chunk(*reference, sequence, count);
-    for (Candidate& candidate : candidates)
-      compare(expected, next_chunk(*candidate.model, *candidate.sequence, count), width, candidate);
-  }
+  compare_all(*load(*path, kernels::ref_table()), tokens, candidates);
   for (const Candidate& candidate : candidates) {
     const auto n = static_cast<double>(tokens.size());
     const double kl = candidate.kl / n, same = static_cast<double>(candidate.same_top) / n;
     EXPECT_LE(kl, 1e-3) << candidate.table->name;
-    EXPECT_GE(same, 0.99) << candidate.table->name;
+    EXPECT_GE(same, kSanitized ? 0.95 : 0.99) << candidate.table->name;
     std::printf("%-8s mean KL %.2e, same top token %.2f %% of %zu\n", candidate.table->name, kl, 100 * same,
                 tokens.size());
+  }
+}
+
+// What the option costs: keys and values in int8 against the same table with them in bf16.
+TEST(FastTables, Int8KeysAndValuesCostLittle) {
+  const auto path = smollm2();
+  if (!path) GTEST_SKIP() << "no SmolLM2 here; ./dev test fetches it";
+  const auto table = kernels::select();
+  if (!table || *table == &kernels::ref_table()) GTEST_SKIP() << "no fast table for this CPU";
+  std::vector<TokenId> tokens = read_golden("smollm2").tokens;
+  if (kSanitized) tokens.resize(kChunk);  // too few for a narrow percentage
+  std::vector<Candidate> candidates;
+  candidates.push_back({*table, load(*path, **table, {.kv_type = kernels::KvType::kInt8}), {}});
+  compare_all(*load(*path, **table), tokens, candidates);
+  const auto n = static_cast<double>(tokens.size());
+  const double kl = candidates[0].kl / n, same = static_cast<double>(candidates[0].same_top) / n;
+  EXPECT_LE(kl, 1e-3);
+  EXPECT_GE(same, kSanitized ? 0.95 : 0.98);
+  std::printf("%-8s int8 against bf16 KV: mean KL %.2e, same top token %.2f %% of %zu\n", (*table)->name, kl,
+              100 * same, tokens.size());
+}
+
+// Where two experts are nearly as good as each other, the least rounding chooses the other one. So routers
+// are made to choose clearly, or so that it matters little: a softmax gives nearly all weight to the first,
+// and of sigmoids that hardly differ the selection bias decides.
+float decisive_router(const TinyLlama& options) { return options.experts.selection_bias ? 0.1f : 12; }
+
+// Long enough for windows to slide over the border at which attention is split.
+TEST(FastTables, AgreeWithTheReferenceOnEveryArchitecture) {
+  const std::vector<TokenId> some = read_golden("llama").tokens;
+  std::vector<TokenId> tokens;
+  while (tokens.size() < (kSanitized ? 100 : 700)) tokens.push_back(some[tokens.size() * 7 % some.size()]);
+  for (TinyLlama& options : oracle_models()) {
+    options.experts.router_gain = decisive_router(options);
+    const auto path = std::filesystem::path(::testing::TempDir()) /
+                      fmt::format("reprise_fast_{}_{}.gguf", options.name, getpid());
+    make_tiny_llama(options).write(path);
+    std::vector<Candidate> candidates = load_candidates(path);
+    compare_all(*load(path, kernels::ref_table()), tokens, candidates);
+    std::filesystem::remove(path);
+    for (const Candidate& candidate : candidates) {
+      const double kl = candidate.kl / static_cast<double>(tokens.size());
+      EXPECT_LE(kl, 1e-3) << options.name << " " << candidate.table->name;
+      std::printf("%-16s %-8s mean KL %.2e\n", options.name.c_str(), candidate.table->name, kl);
+    }
   }
 }
 

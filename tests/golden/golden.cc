@@ -20,6 +20,18 @@ std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// Where ./dev keeps the models that it fetches.
+std::optional<std::filesystem::path> cached_model(const char* file) {
+  const char* home = std::getenv("HOME");
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  if (!home && !cache) return std::nullopt;
+  const std::filesystem::path path =
+      (cache ? std::filesystem::path(cache) : std::filesystem::path(home) / ".cache") / "reprise/models" /
+      file;
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  return path;
+}
+
 }  // namespace
 
 Golden read_golden(const std::string& name) {
@@ -29,6 +41,7 @@ Golden read_golden(const std::string& name) {
   Golden golden{.tokens = boost::json::value_to<std::vector<TokenId>>(json.at("tokens")),
                 .positions = boost::json::value_to<std::vector<uint32_t>>(json.at("positions")),
                 .models = boost::json::value_to<std::vector<std::string>>(json.at("models")),
+                .stride = json.as_object().contains("stride") ? json.at("stride").to_number<uint32_t>() : 1,
                 .logits = std::vector<float>(bytes.size() / sizeof(float))};
   std::memcpy(golden.logits.data(), bytes.data(), golden.logits.size() * sizeof(float));
   return golden;
@@ -36,15 +49,10 @@ Golden read_golden(const std::string& name) {
 
 std::optional<std::filesystem::path> smollm2() {
   if (const char* given = std::getenv("REPRISE_TEST_MODEL")) return given;
-  const char* home = std::getenv("HOME");
-  const char* cache = std::getenv("XDG_CACHE_HOME");
-  if (!home && !cache) return std::nullopt;
-  const std::filesystem::path path =
-      (cache ? std::filesystem::path(cache) : std::filesystem::path(home) / ".cache") /
-      "reprise/models/SmolLM2-135M-Instruct.Q4_1.gguf";
-  if (!std::filesystem::exists(path)) return std::nullopt;
-  return path;
+  return cached_model("SmolLM2-135M-Instruct.Q4_1.gguf");
 }
+
+std::optional<std::filesystem::path> gemma3() { return cached_model("gemma-3-270m.Q4_K_M.gguf"); }
 
 float relative_error(std::span<const float> a, std::span<const float> b) {
   CHECK(a.size() == b.size());
@@ -62,8 +70,9 @@ TaskPool& pool() {
   return pool;
 }
 
-std::unique_ptr<Model> load(const std::filesystem::path& path, const kernels::Table& table) {
-  auto model = load_model(path, pool(), table);
+std::unique_ptr<Model> load(const std::filesystem::path& path, const kernels::Table& table,
+                            const LoadOptions& options) {
+  auto model = load_model(path, pool(), table, options);
   CHECK(model.has_value(), "{}", model.error().message);
   return std::move(*model);
 }

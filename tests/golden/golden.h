@@ -18,13 +18,16 @@ struct Golden {
   std::vector<TokenId> tokens;
   std::vector<uint32_t> positions;
   std::vector<std::string> models;
-  std::vector<float> logits;  // [model][position][vocabulary]
+  uint32_t stride = 1;
+  std::vector<float> logits;  // [model][position][every stride-th of the vocabulary]
 };
 Golden read_golden(const std::string& name);
 
 // SmolLM2-135M-Instruct: $REPRISE_TEST_MODEL, or where ./dev caches it. Nothing when it is in neither place
 // and the variable is not set (a bare machine); `./dev test` always sets it.
 std::optional<std::filesystem::path> smollm2();
+// Gemma 3 270M where ./dev caches it, or nothing.
+std::optional<std::filesystem::path> gemma3();
 
 // Sanitizers make the reference some ten times slower: their builds check fewer positions.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -37,7 +40,7 @@ inline constexpr bool kSanitized = false;
 float relative_error(std::span<const float> a, std::span<const float> b);
 
 TaskPool& pool();
-std::unique_ptr<Model> load(const std::filesystem::path& path,
-                            const kernels::Table& table);  // fails the test or loads
+std::unique_ptr<Model> load(const std::filesystem::path& path, const kernels::Table& table,
+                            const LoadOptions& options = {});  // fails the test or loads
 
 }  // namespace reprise::testing

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The tokenizer beside Hugging Face's:  ./dev bench tokenizer [--only NAME] [--rounds N]
 
-Needs the packages `tokenizers` and `gguf`.
+Needs the package `tokenizers`.
 
 Encodes at least 20 MB of distinct source code found on this machine, cold (a new tokenizer each time), on one core, with
 every vocabulary at hand: ours (tokenizer_bench) and the `tokenizers` library given the same vocabulary, merges and
@@ -11,6 +11,7 @@ ids. Prints a table, writes build/bench/tokenizer.json, and exits 1 when a row f
 import argparse, hashlib, json, os, pathlib, re, statistics, struct, subprocess, sys, time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import gguf_metadata
 import rows
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -19,6 +20,9 @@ SHARED = ROOT.parent / "shared" / "tokenizers"
 CORPUS_BYTES = 24_000_000
 WANTED = 20.0  # MB/s, one core
 ROUNDS = 3
+# Pre-tokenizers whose models' vocabularies are not at hand: measured with another's, which has as many words.
+BORROWING = ("gpt-4o", "tekken", "kimi-k2", "qwen35", "deepseek-v3")
+LENDER = "llama-bpe"
 SUFFIXES = {".py", ".h", ".hpp", ".c", ".cc", ".cpp", ".js", ".sh", ".pl", ".pm", ".rs", ".go", ".java", ".ts"}
 SOURCES = ["/usr/lib/python3", "/usr/lib/python3.11", sys.prefix + "/lib", "/usr/include", "/root/.pyenv", "/usr/share/perl", "/usr/lib/gcc"]
 
@@ -54,7 +58,8 @@ def corpus():
 
 
 def vocabularies():
-    """(name, path of a GGUF file): those of the shared test data, unpacked, and the default model's."""
+    """(name, path of a GGUF file, its pre-tokenizer or None for the file's own): those of the shared test data, unpacked, the
+    default model's, and pre-tokenizers that borrow a vocabulary."""
     found = []
     unpacked = CACHE / "vocabularies"
     unpacked.mkdir(parents=True, exist_ok=True)
@@ -62,20 +67,19 @@ def vocabularies():
         path = unpacked / packed.stem
         if not path.exists():
             subprocess.run(["zstd", "-dqf", packed, "-o", path], check=True)
-        found.append((packed.name.removesuffix(".gguf.zst"), path))
+        found.append((packed.name.removesuffix(".gguf.zst"), path, None))
     for model in sorted((CACHE / "models").glob("SmolLM2*.gguf"))[:1]:
-        found.insert(0, ("SmolLM2", model))
+        found.insert(0, ("SmolLM2", model, None))
     if not found:
         sys.exit("no vocabulary found: run `./dev serve` once for the default model's")
-    return found
+    lent = [path for name, path, _ in found if name == LENDER]
+    return found + [(f"{pre} with {LENDER}'s words", path, pre) for path in lent for pre in BORROWING]
 
 
-def read_vocabulary(path):
-    from gguf import GGUFReader
-
-    fields = GGUFReader(path).fields
-    get = lambda key: fields[f"tokenizer.ggml.{key}"].contents()
-    return {key: get(key) for key in ("model", "pre", "tokens", "token_type", "merges")}
+def read_vocabulary(path, pre):
+    fields = gguf_metadata.read(path)
+    vocabulary = {key: fields[f"tokenizer.ggml.{key}"] for key in ("model", "pre", "tokens", "token_type", "merges")}
+    return vocabulary | ({"pre": pre} if pre else {})
 
 
 def dump(vocabulary, path):
@@ -103,6 +107,23 @@ def hf_pre_tokenizer(pre):
         return pt.Sequence([split(gpt4 % r"\p{N}{1,3}"), plain])
     if pre == "qwen2":
         return pt.Sequence([split(gpt4 % r"\p{N}"), plain])
+    if pre == "qwen35":
+        return pt.Sequence([split(r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|"
+                                  r"\s*[\r\n]+|\s+(?!\S)|\s+"), plain])
+    cased = lambda first, apart, suffix, digits, lines: pt.Sequence([split(
+        first + r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}APART]*[\p{Ll}\p{Lm}\p{Lo}\p{M}APART]+SUFFIX|"
+        r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}APART]+[\p{Ll}\p{Lm}\p{Lo}\p{M}APART]*SUFFIX|".replace("APART", apart)
+        .replace("SUFFIX", suffix) + digits + r"| ?[^\s\p{L}\p{N}]+" + lines + r"*|\s*[\r\n]+|\s+(?!\S)|\s+"), plain])
+    if pre == "gpt-4o":
+        return cased("", "", "(?i:'s|'t|'re|'ve|'m|'ll|'d)?", r"\p{N}{1,3}", r"[\r\n/]")
+    if pre == "tekken":
+        return cased("", "", "", r"\p{N}", r"[\r\n/]")
+    if pre == "kimi-k2":
+        return cased(r"[\p{Han}]+|", r"&&[^\p{Han}]", "(?i:'s|'t|'re|'ve|'m|'ll|'d)?", r"\p{N}{1,3}", r"[\r\n]")
+    if pre == "deepseek-v3":
+        return pt.Sequence([split(r"\p{N}{1,3}"), split("[一-龥぀-ゟ゠-ヿ]+"),
+                            split(r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+|"""
+                                  r""" ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"""), plain])
     if pre == "deepseek-coder":
         return pt.Sequence([split(r"[\r\n]"), split(r"\s?\p{L}+"), split(r"\s?\p{P}+"), ideographs,
                             pt.Digits(individual_digits=True), plain])
@@ -116,17 +137,18 @@ def hf_pre_tokenizer(pre):
     sys.exit(f"no Hugging Face pre-tokenizer known for {pre}")
 
 
-def hf_tokenizer(vocabulary):
-    """Hugging Face's BPE over the same data; the ids of added tokens are those of the vocabulary."""
+def hf_tokenizer(vocabulary, is_control=lambda text: False):
+    """Hugging Face's BPE over the same data; the ids of added tokens are those of the vocabulary. Special are those that the file
+    calls so, or `is_control` does."""
     from tokenizers import AddedToken, Tokenizer, models
 
     kinds, tokens = vocabulary["token_type"], vocabulary["tokens"]
     vocab = {text: i for i, text in enumerate(tokens)}
     merges = [tuple(merge.split(" ", 1)) for merge in vocabulary["merges"]]
-    bpe = models.BPE(vocab=vocab, merges=merges, ignore_merges=vocabulary["pre"] == "llama-bpe")
+    bpe = models.BPE(vocab=vocab, merges=merges, ignore_merges=vocabulary["pre"] in ("llama-bpe", "tekken", "kimi-k2"))
     tokenizer = Tokenizer(bpe)
     tokenizer.pre_tokenizer = hf_pre_tokenizer(vocabulary["pre"])
-    added = [AddedToken(text, special=kind == 3, normalized=False) for text, kind in zip(tokens, kinds) if kind in (3, 4)]
+    added = [AddedToken(text, special=kind == 3 or is_control(text), normalized=False) for text, kind in zip(tokens, kinds) if kind in (3, 4)]
     tokenizer.add_tokens(added)
     return tokenizer
 
@@ -177,10 +199,10 @@ def main():
     (folder / "corpus").write_bytes(b"".join(b"%d\n%s" % (len(data), data) for data in documents))
     print(f"{len(documents)} distinct files of source code, {size / 1e6:.1f} MB; core {core}; cold")
     table = rows.Rows("tokenizer")
-    for name, path in vocabularies():
+    for name, path, pre in vocabularies():
         if args.only not in name:
             continue
-        vocabulary = read_vocabulary(path)
+        vocabulary = read_vocabulary(path, pre)
         dump(vocabulary, folder / f"{name}.vocabulary")
         ours = Ours(args.build.resolve(), folder / f"{name}.vocabulary", folder / "corpus", core)
         mine, theirs = [], []

@@ -65,10 +65,9 @@ class ApiFixture : public ::testing::Test {
   void start(ApiOptions options = {}, bool load = true) {
     options.version = "1.2.3";
     api_ = std::make_unique<Api>(options);
-    http::ServerOptions server;
+    http::ServerOptions server = server_options_;
     server.worker_nice = 0;
-    server.error_body = Api::error_body;
-    server.error_type = "application/json";
+    server.refusal = api_->refusal();
     auto started = http::Server::start(server, api_->handler());
     ASSERT_TRUE(started) << started.error().message;
     server_ = std::move(*started);
@@ -80,6 +79,9 @@ class ApiFixture : public ::testing::Test {
     model.info.name = "test-model";
     model.info.context_length = kContext;
     model.info.chat_template = kTemplate;
+    model.info.sampling.temperature = 0.6f;
+    model.info.weight_types = {{"Q4_1", 90}, {"F32", 10}};
+    model.info.kv_type = "bf16";
     model.info.stop_tokens = {FakeTokenizer::kEnd};
     auto parsed = ChatTemplate::parse(kTemplate, "", "");
     CHECK(parsed);
@@ -166,7 +168,8 @@ class ApiFixture : public ::testing::Test {
     return error;
   }
 
-  std::vector<std::string> pieces_;  // further tokens of the model, to be set before start()
+  std::vector<std::string> pieces_;     // further tokens of the model, to be set before start()
+  http::ServerOptions server_options_;  // to be changed before start()
   FakeBackend backend_;
   std::unique_ptr<Api> api_;
   std::unique_ptr<http::Server> server_;

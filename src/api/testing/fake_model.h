@@ -16,7 +16,8 @@
 
 namespace reprise::testing {
 
-// Ids 0-255 are the bytes, then two control tokens, then the given pieces, which encode() never produces.
+// Ids 0-255 are the bytes, then two control tokens, then the given pieces. Of those encode() produces only
+// texts in angle brackets, which stand for further control tokens.
 class FakeTokenizer final : public Tokenizer {
  public:
   static constexpr TokenId kStart = 256;  // <|im_start|>
@@ -32,18 +33,30 @@ class FakeTokenizer final : public Tokenizer {
   std::vector<TokenId> encode(std::string_view text, EncodeOptions options = {}) const override {
     std::vector<TokenId> tokens;
     if (options.add_bos_eos) tokens.push_back(kStart);
-    while (!text.empty()) {
-      TokenId token = static_cast<uint8_t>(text.front());
-      for (TokenId control : {kStart, kEnd}) {
-        if (options.parse_special && text.starts_with(texts_[control])) token = control;
+    const auto allowed = [&](TextSpan found) {
+      if (!options.control_spans) return options.parse_special;
+      for (const TextSpan& span : *options.control_spans) {
+        if (span.begin <= found.begin && found.end <= span.end) return true;
+      }
+      return false;
+    };
+    for (size_t at = 0; at < text.size();) {
+      TokenId token = static_cast<uint8_t>(text[at]);
+      for (auto control = kStart; control < static_cast<TokenId>(texts_.size()); ++control) {
+        if (!is_hidden(control)) continue;
+        const std::string& spelled = texts_[static_cast<size_t>(control)];
+        if (text.substr(at).starts_with(spelled) && allowed({at, at + spelled.size()})) token = control;
       }
       tokens.push_back(token);
-      text.remove_prefix(texts_[token].size());
+      at += texts_[static_cast<size_t>(token)].size();
     }
     return tokens;
   }
   std::string_view bytes(TokenId token) const override { return texts_[token]; }
-  bool is_control(TokenId token) const override { return token == kStart || token == kEnd; }
+  bool is_hidden(TokenId token) const override {
+    const std::string& text = texts_[static_cast<size_t>(token)];
+    return token >= kStart && text.starts_with('<') && text.ends_with('>');
+  }
   size_t size() const override { return texts_.size(); }
 
  private:

@@ -48,11 +48,16 @@ size_t walk(std::span<const float> weights, double target) {
   while (last > 0 && weights[last] <= 0) --last;
   return last;
 }
+
+Result<void> check_finite(std::span<const float> logits) {
+  if (all_finite(logits)) return {};
+  return fail(ErrorKind::kInternal, "the model computed a logit that is not finite");
+}
 }  // namespace
 
 Result<SampledToken> Sampler::sample(std::span<float> logits, const SampleRequest& request) {
   const SamplingParams& params = *request.params;
-  if (!all_finite(logits)) return fail(ErrorKind::kInternal, "the model computed a logit that is not finite");
+  TRY(check_finite(logits));
   if (params.logprobs >= 0) raw_.assign(logits.begin(), logits.end());
   adjust(logits, request);
 
@@ -61,7 +66,15 @@ Result<SampledToken> Sampler::sample(std::span<float> logits, const SampleReques
   SampledToken result;
   result.token = params.greedy() ? arg_max(logits)
                                  : draw(logits, max, params, uniform(params.seed, request.tokens.size()));
-  if (params.logprobs >= 0) fill_logprobs(params, result);
+  if (params.logprobs >= 0) fill_logprobs(raw_, params.logprobs, result);
+  return result;
+}
+
+Result<SampledToken> Sampler::score(std::span<const float> logits, TokenId token, int32_t top) {
+  TRY(check_finite(logits));
+  SampledToken result;
+  result.token = token;
+  fill_logprobs(logits, top, result);
   return result;
 }
 
@@ -158,13 +171,13 @@ double Sampler::keep_top_p(std::span<const float> values, std::span<float> weigh
   return sum(weights);
 }
 
-void Sampler::fill_logprobs(const SamplingParams& params, SampledToken& result) {
-  const float max = max_of(raw_);
-  const double log_total = max + std::log(exp_sum(raw_, max));
+void Sampler::fill_logprobs(std::span<const float> logits, int32_t top, SampledToken& result) {
+  const float max = max_of(logits);
+  const double log_total = max + std::log(exp_sum(logits, max));
   const auto logprob = [&](float logit) { return static_cast<float>(logit - log_total); };
-  result.logprob = logprob(raw_[result.token]);
-  if (params.logprobs == 0) return;
-  select_top(raw_, static_cast<size_t>(params.logprobs), kept_);
+  result.logprob = logprob(logits[static_cast<size_t>(result.token)]);
+  if (top == 0) return;
+  select_top(logits, static_cast<size_t>(top), kept_);
   std::sort(kept_.begin(), kept_.end(), before);
   for (const Candidate& candidate : kept_) result.top.push_back({candidate.token, logprob(candidate.logit)});
 }

@@ -32,12 +32,15 @@ class Sampler {
   // `logits` has one element a token of the vocabulary and is changed. All token ids must be below its size.
   // Errors: kInternal when a logit is not finite, kInvalid when no token may be drawn.
   Result<SampledToken> sample(std::span<float> logits, const SampleRequest& request);
+  // The log-probability of `token` by the model itself, and those of the `top` likeliest. Errors: kInternal
+  // when a logit is not finite.
+  Result<SampledToken> score(std::span<const float> logits, TokenId token, int32_t top);
 
  private:
   void adjust(std::span<float> logits, const SampleRequest& request);
   TokenId draw(std::span<const float> logits, float max, const SamplingParams& params, double u);
   double keep_top_p(std::span<const float> values, std::span<float> weights, double total, double top_p);
-  void fill_logprobs(const SamplingParams& params, SampledToken& result);
+  void fill_logprobs(std::span<const float> logits, int32_t top, SampledToken& result);
   template <typename F>
   void for_each_distinct(TokenSpan tokens, F f);
 

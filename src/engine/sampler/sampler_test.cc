@@ -325,5 +325,26 @@ TEST(Sampler, LogprobsAreOfTheRawDistribution) {
   EXPECT_EQ(sample(logits, {.logprobs = 20}).top.size(), 4u) << "no more than there are";
 }
 
+TEST(Sampler, AScoreIsTheLogprobOfADraw) {
+  Logits row(300);
+  std::mt19937 random(3);
+  for (float& logit : row) logit = std::uniform_real_distribution<float>(-5, 5)(random);
+  const SampledToken drawn = sample(row, {.temperature = 0, .logprobs = 4});
+  Sampler sampler;
+  const auto score = sampler.score(row, drawn.token, 4);
+  ASSERT_TRUE(score.has_value());
+  EXPECT_EQ(score->logprob, drawn.logprob);
+  ASSERT_EQ(score->top.size(), 4u);
+  for (size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(score->top[i].token, drawn.top[i].token);
+    EXPECT_EQ(score->top[i].logprob, drawn.top[i].logprob);
+  }
+  double total = 0;
+  for (TokenId token = 0; token < 300; ++token) total += std::exp(sampler.score(row, token, 0)->logprob);
+  EXPECT_NEAR(total, 1, 1e-5);
+  row[7] = NAN;
+  EXPECT_FALSE(sampler.score(row, 3, 0).has_value());
+}
+
 }  // namespace
 }  // namespace reprise

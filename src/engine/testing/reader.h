@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -30,8 +31,16 @@ inline Event next_event(EventQueue& events) {
   }
 }
 
+// Scored tokens bit for bit: of each its id, its log-probability and the likeliest ones' ids and theirs.
+inline void append_bits(const SampledToken& token, std::vector<uint32_t>& bits) {
+  bits.insert(bits.end(), {static_cast<uint32_t>(token.token), std::bit_cast<uint32_t>(token.logprob)});
+  for (const TokenLogprob& top : token.top)
+    bits.insert(bits.end(), {static_cast<uint32_t>(top.token), std::bit_cast<uint32_t>(top.logprob)});
+}
+
 struct Outcome {
   std::vector<TokenId> tokens;
+  std::vector<uint32_t> scores;  // of the prompt, as append_bits writes them
   int started = 0;
   Finished finished;
 };
@@ -48,6 +57,10 @@ inline Outcome read_all(EventQueue& events) {
       EXPECT_EQ(outcome.started, 1);
       EXPECT_FALSE(tokens->tokens.empty());
       for (const SampledToken& token : tokens->tokens) outcome.tokens.push_back(token.token);
+    } else if (const auto* prompt = std::get_if<PromptTokens>(&event)) {
+      EXPECT_EQ(outcome.started, 1);
+      EXPECT_TRUE(outcome.tokens.empty() && !prompt->tokens.empty());
+      for (const SampledToken& token : prompt->tokens) append_bits(token, outcome.scores);
     } else {
       outcome.finished = std::get<Finished>(std::move(event));
       EXPECT_FALSE(events.try_pop().has_value()) << "Finished is last";
@@ -56,9 +69,12 @@ inline Outcome read_all(EventQueue& events) {
   }
 }
 
-// The tokens of `g` computed by the model alone: no scheduler, no cache, no pages shared, no chunks, no
-// batch.
-inline std::vector<TokenId> compute_alone(Model& model, const Generation& g) {
+// `g` computed by the model alone: no scheduler, no cache, no pages shared, no chunks, no batch.
+struct Alone {
+  std::vector<TokenId> tokens;
+  std::vector<uint32_t> scores;
+};
+inline Alone compute_all_alone(Model& model, const Generation& g) {
   const KvSpec spec = model.kv_spec();
   std::vector<TokenId> tokens = g.prompt;
   std::array<std::vector<kernels::Buffer>, kMaxKvGroups> memory;
@@ -74,7 +90,17 @@ inline std::vector<TokenId> compute_alone(Model& model, const Generation& g) {
   Activations activations;
   Sampler sampler;
   std::vector<float> logits(model.vocabulary_size());
-  std::vector<TokenId> output;
+  Alone alone;
+  std::vector<TokenId>& output = alone.tokens;
+  if (g.prompt_logprobs >= 0) {
+    rows.tokens = tokens;
+    rows.position = 0;
+    model.forward({{&rows, 1}, 0, model.layers()}, activations);
+    for (uint32_t row = 0; row + 1 < activations.rows; ++row) {
+      model.logits(activations, {&row, 1}, logits.data());
+      append_bits(sampler.score(logits, tokens[row + 1], g.prompt_logprobs).value(), alone.scores);
+    }
+  }
   for (size_t done = 0; output.size() < g.max_tokens;) {
     rows.tokens = TokenSpan(tokens).subspan(done);
     rows.position = static_cast<uint32_t>(done);
@@ -89,7 +115,10 @@ inline std::vector<TokenId> compute_alone(Model& model, const Generation& g) {
     done = tokens.size();
     tokens.push_back(sampled->token);
   }
-  return output;
+  return alone;
+}
+inline std::vector<TokenId> compute_alone(Model& model, const Generation& g) {
+  return compute_all_alone(model, g).tokens;
 }
 
 }  // namespace reprise::testing

@@ -1,10 +1,13 @@
 // Design: the query heads that share a kv head and some consecutive positions form a tile of rows
 // (position-major), so keys and values are unpacked once for all of them. The keys of a tile are cut at
-// absolute multiples of 512 into parts. A tile that is a small share of the whole call is one task that
-// computes its parts in order and merges each into the result; a large one (a decode at depth) becomes one
-// task a part, and a second loop merges them in the same order. Either way the arithmetic is: part
-// 0, then merge part 1, 2, ..., then divide.
+// absolute multiples of 512 into parts, from the one that holds the first key of the tile's first row. A tile
+// that is a small share of the whole call is one task that computes its parts in order and merges each into
+// the result; a large one (a decode at depth) becomes one task a part, and a second loop merges them in the
+// same order. Either way the arithmetic is: the first part, then merge the next, ..., then divide. A part
+// that a row does not reach, at either end, has the state of no keys, and merging with that changes no bit
+// but the sign of a zero, which the last step drops.
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/check.h"
@@ -16,18 +19,19 @@ namespace reprise::kernels::cpu {
 
 namespace {
 constexpr uint32_t kTileRows = 48;
+constexpr float kLog2e = 1.44269504f;
 constexpr size_t kSerialMerge =
     16 << 10;  // floats of parts; merging fewer takes less than another loop costs
 
 struct Tile {
   uint32_t slice, kv_head;
   uint32_t first, positions;  // rows of the slice
-  uint32_t parts;
+  uint32_t first_part, parts;
   size_t state;  // float offset of its parts' states; unused by a tile that is one task
 };
 struct Task {
   uint32_t tile;
-  uint32_t part;  // kWhole: all of them
+  uint32_t part;  // of the tile, from 0; kWhole: all of them
 };
 constexpr uint32_t kWhole = ~0u;
 
@@ -44,39 +48,42 @@ struct Call {
 
   uint32_t rows(const Tile& t) const { return t.positions * group; }
 
-  // Rotated queries of the tile as [row][dim], in units of base-2 scores; limits per row.
-  void gather(const Tile& t, float* q, uint32_t* limit) const {
+  // Rotated queries of the tile as [row][dim], in units of base-2 scores; the keys that each row sees.
+  void gather(const Tile& t, float* q, uint32_t* start, uint32_t* limit) const {
     const Slice& slice = a.slices[t.slice];
-    const float unit = a.scale * 1.44269504f;
+    const float unit = a.scale * kLog2e;
     for (uint32_t i = 0; i < t.positions; ++i)
-      for (uint32_t h = 0; h < group; ++h, q += dim, ++limit) {
+      for (uint32_t h = 0; h < group; ++h, q += dim, ++start, ++limit) {
         const float* from = a.q + (slice.first_row + t.first + i) * a.q_ld +
                             (size_t{t.kv_head} * group + h) * a.shape->head_dim;
         for (uint32_t d = 0; d < a.shape->head_dim; ++d) q[d] = from[d] * unit;
         std::fill(q + a.shape->head_dim, q + dim, 0.0f);
+        *start = first_key(slice.position + t.first + i, a.window);
         *limit = slice.position + t.first + i + 1;
       }
   }
 
-  void attend(const Tile& t, uint32_t part, const float* q, const uint32_t* limit, const SoftmaxState& state,
-              float* scratch) const {
+  void attend(const Tile& t, uint32_t part, const float* q, const uint32_t* start, const uint32_t* limit,
+              const SoftmaxState& state, float* scratch) const {
     const Slice& slice = a.slices[t.slice];
     AttentionTask task;
     task.kv = kv_head(*a.shape, a.layer, t.kv_head, slice.pages.data());
     task.q = q;
+    task.start = start;
     task.limit = limit;
     task.rows = rows(t);
-    task.begin = part * kKvSplit;
-    task.end = std::min(task.begin + kKvSplit, limit[task.rows - 1]);
+    const uint32_t begin = (t.first_part + part) * kKvSplit;
+    task.begin = std::max(begin, start[0] / kKvBlock * kKvBlock);
+    task.end = std::min(begin + kKvSplit, limit[task.rows - 1]);
     task.state = state;
     task.scratch = scratch;
-    isa.attend(task);
+    isa.attend[static_cast<int>(a.shape->type)](task);
   }
 
   // Rows whose keys reach into `part` are a suffix (limits ascend); only they are merged with it.
   void merge(const Tile& t, uint32_t part, const SoftmaxState& into, const SoftmaxState& from) const {
     const uint32_t position = a.slices[t.slice].position + t.first;
-    const uint32_t begin = part * kKvSplit;
+    const uint32_t begin = (t.first_part + part) * kKvSplit;
     const uint32_t skip = position < begin ? std::min(t.positions, begin - position) * group : 0;
     const auto shifted = [&](const SoftmaxState& s) {
       return SoftmaxState{s.max + skip, s.sum + skip, s.o + size_t{skip} * dim};
@@ -87,10 +94,17 @@ struct Call {
   void store(const Tile& t, const SoftmaxState& state) const {
     const Slice& slice = a.slices[t.slice];
     for (uint32_t r = 0; r < rows(t); ++r) {
-      float* out = a.out + (slice.first_row + t.first + r / group) * a.out_ld +
-                   (size_t{t.kv_head} * group + r % group) * a.shape->head_dim;
-      const float inverse = 1.0f / state.sum[r];
-      for (uint32_t d = 0; d < a.shape->head_dim; ++d) out[d] = state.o[size_t{r} * dim + d] * inverse;
+      const size_t head = size_t{t.kv_head} * group + r % group;
+      float* out = a.out + (slice.first_row + t.first + r / group) * a.out_ld + head * a.shape->head_dim;
+      float factor = 1, sum = state.sum[r];
+      if (a.sinks) {
+        const float sink = a.sinks[head] * kLog2e, top = std::max(state.max[r], sink);
+        factor = std::exp2(state.max[r] - top);
+        sum = sum * factor + std::exp2(sink - top);
+      }
+      factor /= sum;
+      for (uint32_t d = 0; d < a.shape->head_dim; ++d)
+        out[d] = state.o[size_t{r} * dim + d] * factor + 0.0f;  // -0 + 0 = 0
     }
   }
 };
@@ -107,27 +121,30 @@ void attention(const MicroKernels& isa, TaskPool& pool, const AttentionArgs& a) 
                  max_rows = tile_positions * call.group;
 
   // How much there is, for the size of the lists and to tell large tiles from small ones.
+  const auto parts_of_tile = [&](const Slice& s) {  // at most
+    const size_t all = (size_t{s.position} + s.rows + kKvSplit - 1) / kKvSplit;
+    return a.window == 0 ? all : std::min(all, (size_t{a.window} + tile_positions) / kKvSplit + 2);
+  };
   size_t tiles = 0, most_parts = 0, total = 0;
   for (const Slice& s : a.slices) {
     const size_t of_slice = size_t{(s.rows + tile_positions - 1) / tile_positions} * shape.kv_heads;
     tiles += of_slice;
-    most_parts += of_slice * ((size_t{s.position} + s.rows + kKvSplit - 1) / kKvSplit);
-    total += size_t{s.rows} * (s.position + s.rows / 2 + 1) * shape.kv_heads;
+    most_parts += of_slice * parts_of_tile(s);
+    const uint32_t middle = s.position + s.rows / 2;
+    total += size_t{s.rows} * (middle + 1 - first_key(middle, a.window)) * shape.kv_heads;
   }
   const size_t fair = total / (4 * static_cast<size_t>(pool.threads())) + 1;
 
   // Scratch: tile list, task list, two states and the queries (twice) for each worker, then the states of
   // parts.
-  const size_t per_worker = 2 * state_floats(max_rows, call.dim) + size_t{max_rows} * (2 * call.dim + 1);
+  const size_t per_worker = 2 * state_floats(max_rows, call.dim) + size_t{max_rows} * (2 * call.dim + 2);
   const size_t list_bytes = (tiles * sizeof(Tile) + (tiles + most_parts) * sizeof(Task) + 63) / 64 * 64;
   const size_t worker_bytes = (per_worker * sizeof(float) + 63) / 64 * 64;
   // A tile is cut into parts only while it exceeds its fair share, so there are few of them.
   const size_t part_tiles = 4 * static_cast<size_t>(pool.threads()) + 1;
   size_t part_floats = 0, used_floats = 0;
-  for (const Slice& s : a.slices) {
-    const size_t parts = (size_t{s.position} + s.rows + kKvSplit - 1) / kKvSplit;
-    part_floats = std::max(part_floats, parts * state_floats(max_rows, call.dim));
-  }
+  for (const Slice& s : a.slices)
+    part_floats = std::max(part_floats, parts_of_tile(s) * state_floats(max_rows, call.dim));
   part_floats *= std::min(part_tiles, tiles);
   a.scratch->reserve(list_bytes + worker_bytes * pool.threads() + part_floats * sizeof(float));
   auto* tile_list = a.scratch->as<Tile>();
@@ -141,12 +158,14 @@ void attention(const MicroKernels& isa, TaskPool& pool, const AttentionArgs& a) 
     // From the last rows back: the longest tasks start first.
     for (uint32_t n = (s.rows + tile_positions - 1) / tile_positions; n-- > 0;)
       for (uint32_t h = 0; h < shape.kv_heads; ++h) {
-        Tile t{i, h, n * tile_positions, std::min(tile_positions, s.rows - n * tile_positions), 0, 0};
-        const uint32_t keys = s.position + t.first + t.positions;
-        t.parts = (keys + kKvSplit - 1) / kKvSplit;
+        Tile t{i, h, n * tile_positions, std::min(tile_positions, s.rows - n * tile_positions), 0, 0, 0};
+        const uint32_t begin = first_key(s.position + t.first, a.window),
+                       end = s.position + t.first + t.positions;
+        t.first_part = begin / kKvSplit;
+        t.parts = (end + kKvSplit - 1) / kKvSplit - t.first_part;
         const size_t floats = t.parts * state_floats(call.rows(t), call.dim);
         const bool cut =
-            t.parts > 1 && size_t{t.positions} * keys > fair && used_floats + floats <= part_floats;
+            t.parts > 1 && size_t{t.positions} * (end - begin) > fair && used_floats + floats <= part_floats;
         if (cut) {
           t.state = used_floats;
           used_floats += floats;
@@ -165,18 +184,19 @@ void attention(const MicroKernels& isa, TaskPool& pool, const AttentionArgs& a) 
     auto* memory = reinterpret_cast<float*>(workers + worker_bytes * worker);
     float* q = memory + 2 * state_floats(max_rows, call.dim);
     float* transposed = q + size_t{max_rows} * call.dim;
-    auto* limit = reinterpret_cast<uint32_t*>(transposed + size_t{max_rows} * call.dim);
-    call.gather(t, q, limit);
+    auto* start = reinterpret_cast<uint32_t*>(transposed + size_t{max_rows} * call.dim);
+    uint32_t* limit = start + max_rows;
+    call.gather(t, q, start, limit);
     if (task.part != kWhole) {
       float* to = parts_memory + t.state + task.part * state_floats(rows, call.dim);
-      call.attend(t, task.part, q, limit, state_at(to, rows, call.dim), transposed);
+      call.attend(t, task.part, q, start, limit, state_at(to, rows, call.dim), transposed);
       return;
     }
     const SoftmaxState result = state_at(memory, rows, call.dim);
     const SoftmaxState part = state_at(memory + state_floats(max_rows, call.dim), rows, call.dim);
-    call.attend(t, 0, q, limit, result, transposed);
+    call.attend(t, 0, q, start, limit, result, transposed);
     for (uint32_t n = 1; n < t.parts; ++n) {
-      call.attend(t, n, q, limit, part, transposed);
+      call.attend(t, n, q, start, limit, part, transposed);
       call.merge(t, n, result, part);
     }
     call.store(t, result);

@@ -1,7 +1,7 @@
 // Attention of query rows over one part (at most 512 keys) of one kv head's pages: blocks of kBlock keys,
 // online softmax from block to block (Dao et al. 2022; Milakov and Gimelshein 2018). Scores have a token in
-// each lane, outputs a dimension, so nothing is transposed; K and V are bf16 pairs unpacked by a shift and a
-// mask, all sums are fp32.
+// each lane, outputs a dimension, so nothing is transposed; K and V are pairs of bf16 or int8 unpacked in
+// registers, all sums are fp32.
 //
 // Invariants, for every row whatever rows share the tile:
 //   * a score is one accumulator over ascending dimensions; an output is o * factor plus p v for ascending
@@ -9,8 +9,8 @@
 //   * blocks start at multiples of kBlock from `begin`; a block that the row does not reach multiplies by
 //   exactly 1
 //     and adds exactly 0 to its sum;
-//   * keys at and past a row's limit: the score is replaced (a NaN cannot pass) and V is not read for that
-//   row.
+//   * keys before a row's start and from its limit on: the score is replaced (a NaN cannot pass), and V is
+//   not read for that row, but for the partner in its pair of a start that is odd: it is multiplied by 0.
 // Included by ISA files only.
 #pragma once
 
@@ -20,12 +20,36 @@
 
 namespace reprise::kernels::cpu {
 
-inline constexpr uint32_t kBlock = 128;  // keys between two rescalings; divides kKvSplit
 inline constexpr float kNoScore = -1e30f;
 
+// Pairs of elements as they are kept: the first and second of each, for a vector of pairs.
 template <class Isa>
+struct KvBf16 {
+  static constexpr size_t kPairBytes = 4;
+  static constexpr bool kScaled = false;
+  [[gnu::always_inline]] static void load(const std::byte* p, typename Isa::V& even, typename Isa::V& odd) {
+    const typename Isa::I pair = Isa::load_bits(p);
+    even = Isa::low_bf16(pair);
+    odd = Isa::high_bf16(pair);
+  }
+};
+// Integers; scale[16] of the tile's tokens behind them is multiplied into scores and weights.
+template <class Isa>
+struct KvInt8 {
+  static constexpr size_t kPairBytes = 2;
+  static constexpr bool kScaled = true;
+  [[gnu::always_inline]] static void load(const std::byte* p, typename Isa::V& even, typename Isa::V& odd) {
+    const typename Isa::I pair = Isa::load_int8_pairs(p);
+    even = Isa::to_float(Isa::template shift_right<16>(Isa::template shift_left<16>(pair)));
+    odd = Isa::to_float(Isa::template shift_right<16>(pair));
+  }
+};
+
+template <class Isa, class Kv>
 struct Attention {
   using V = typename Isa::V;
+  static constexpr size_t kPair = Kv::kPairBytes;
+  static constexpr uint32_t kBlock = kKvBlock;
   static constexpr uint32_t kLanes = Isa::kLanes;
   static constexpr uint32_t kRows = Isa::kAttentionRows;
   static constexpr uint32_t kVectorsPerTile = kKvTile / kLanes;
@@ -42,10 +66,22 @@ struct Attention {
     uint32_t begin;                      // first key
     uint32_t dim;
     const float* q;  // [dim][rows]: a dimension's queries side by side
-    const uint32_t* limit;
+    const uint32_t *start, *limit;
     SoftmaxState state;
     float (*p)[kBlock];  // scores, then weights
+
+    uint32_t in_block(uint32_t position) const {
+      const uint32_t passed = position > begin ? position - begin : 0;
+      return passed < kBlock ? passed : kBlock;
+    }
   };
+
+  // Of the tokens of vector i of the block.
+  [[gnu::always_inline]] static const float* scales(const Block& b, const std::byte* const* tiles,
+                                                    uint32_t i) {
+    return reinterpret_cast<const float*>(tiles[i / kVectorsPerTile] + size_t{kKvTile} * b.dim) +
+           i % kVectorsPerTile * kLanes;
+  }
 
   // Scores of T vectors of tokens, from vector `first` on.
   template <int R, int T>
@@ -53,7 +89,7 @@ struct Attention {
     const std::byte* k[T];
 #pragma GCC unroll 16
     for (int t = 0; t < T; ++t)
-      k[t] = b.k[(first + t) / kVectorsPerTile] + (first + t) % kVectorsPerTile * kLanes * 4;
+      k[t] = b.k[(first + t) / kVectorsPerTile] + (first + t) % kVectorsPerTile * kLanes * kPair;
     V acc[R][T];
 #pragma GCC unroll 16
     for (int r = 0; r < R; ++r)
@@ -65,9 +101,7 @@ struct Attention {
         V even[T], odd[T];
 #pragma GCC unroll 16
         for (int t = 0; t < T; ++t) {
-          const typename Isa::I pair = Isa::load_bits(k[t] + d * 32);
-          even[t] = Isa::low_bf16(pair);
-          odd[t] = Isa::high_bf16(pair);
+          Kv::load(k[t] + d / 2 * kKvTile * kPair, even[t], odd[t]);
         }
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) {
@@ -78,11 +112,11 @@ struct Attention {
       } else {
 #pragma GCC unroll 16
         for (int t = 0; t < T; ++t) {
-          const typename Isa::I pair = Isa::load_bits(k[t] + d * 32);
-          const V even = Isa::low_bf16(pair), odd = Isa::high_bf16(pair);
+          V even, odd;
+          Kv::load(k[t] + d / 2 * kKvTile * kPair, even, odd);
           // Few rows: memory is the limit, and each K line read asks for the V line of the same place.
           if (kVectorsPerTile == 1 || t % 2 == 0)
-            __builtin_prefetch(b.v[(first + t) / kVectorsPerTile] + d * 32);
+            __builtin_prefetch(b.v[(first + t) / kVectorsPerTile] + d / 2 * kKvTile * kPair);
 #pragma GCC unroll 16
           for (int r = 0; r < R; ++r)
             acc[r][t] = Isa::fma(Isa::set1(q[R + r]), odd, Isa::fma(Isa::set1(q[r]), even, acc[r][t]));
@@ -95,20 +129,29 @@ struct Attention {
       for (int t = 0; t < T; ++t) Isa::store(&b.p[r][(first + t) * kLanes], acc[r][t]);
   }
 
-  // Scores to weights for R rows over `vectors` vectors; updates max and sum, gives the factors of the old
-  // state.
+  // Scores to weights for R rows over vectors [first, vectors); updates max and sum, gives the factors of the
+  // old state.
   template <int R>
-  [[gnu::always_inline]] static void weigh(const Block& b, uint32_t vectors, float* factor) {
+  [[gnu::always_inline]] static void weigh(const Block& b, uint32_t first, uint32_t vectors, float* factor) {
     float top[kRows + kLanes] = {}, change[kRows + kLanes] = {};
     for (int r = 0; r < R; ++r) {
-      const uint32_t seen = b.limit[r] > b.begin ? b.limit[r] - b.begin : 0;
+      const uint32_t unseen = b.in_block(b.start[r]), seen = b.in_block(b.limit[r]);
+      const V never = Isa::set1(-__builtin_inff());
       float* p = b.p[r];
       V most = Isa::set1(b.state.max[r]);
-      for (uint32_t i = 0; i < vectors; ++i) {
+      for (uint32_t i = first; i < vectors; ++i) {
         const uint32_t at = i * kLanes;
         V s = Isa::load(p + at);
+        if constexpr (Kv::kScaled) {
+          s = Isa::mul(s, Isa::load(scales(b, b.k, i)));
+          Isa::store(p + at, s);
+        }
         if (seen < at + kLanes) {
-          s = Isa::keep_first(s, seen > at ? seen - at : 0, Isa::set1(-__builtin_inff()));
+          s = Isa::keep_first(s, seen > at ? seen - at : 0, never);
+          Isa::store(p + at, s);
+        }
+        if (unseen > at) {
+          s = Isa::keep_first(never, unseen - at, s);
           Isa::store(p + at, s);
         }
         most = Isa::max(most, s);
@@ -122,9 +165,14 @@ struct Attention {
       float* p = b.p[r];
       const V max = Isa::set1(top[r]);
       V sum = Isa::zero();
-      for (uint32_t i = 0; i < vectors; ++i) {
+      for (uint32_t i = first; i < vectors; ++i) {
         const V e = exp2<Isa>(Isa::sub(Isa::load(p + i * kLanes), max));
-        Isa::store(p + i * kLanes, e);
+        // A token that is not seen may have any scale; its weight is not used.
+        if constexpr (Kv::kScaled) {
+          Isa::store(p + i * kLanes, Isa::mul(e, Isa::load(scales(b, b.v, i))));
+        } else {
+          Isa::store(p + i * kLanes, e);
+        }
         sum = Isa::add(sum, e);
       }
       b.state.sum[r] = __builtin_fmaf(b.state.sum[r], factor[r], Isa::sum(sum));
@@ -146,15 +194,13 @@ struct Attention {
     }
     const float* p = b.p[row];
     for (size_t t = begin; t + 2 <= end; t += 2) {
-      const std::byte* v = b.v[t / kKvTile] + (t % kKvTile / 2 * b.dim + d) * 4;
+      const std::byte* v = b.v[t / kKvTile] + (t % kKvTile / 2 * b.dim + d) * kPair;
       V even[D], odd[D];
 #pragma GCC unroll 16
       for (int i = 0; i < D; ++i) {
-        const typename Isa::I pair = Isa::load_bits(v + i * kLanes * 4);
-        even[i] = Isa::low_bf16(pair);
-        odd[i] = Isa::high_bf16(pair);
+        Kv::load(v + i * kLanes * kPair, even[i], odd[i]);
         if constexpr (kMemoryBound<R>)
-          __builtin_prefetch(b.next[t / kKvTile] + (t % kKvTile / 2 * b.dim + d + i * kLanes) * 4);
+          __builtin_prefetch(b.next[t / kKvTile] + (t % kKvTile / 2 * b.dim + d + i * kLanes) * kPair);
       }
 #pragma GCC unroll 16
       for (int r = 0; r < R; ++r) {
@@ -165,10 +211,11 @@ struct Attention {
     }
     if (end % 2 != 0) {  // the last token's partner in the pair is not seen
       const size_t t = end - 1;
-      const std::byte* v = b.v[t / kKvTile] + (t % kKvTile / 2 * b.dim + d) * 4;
+      const std::byte* v = b.v[t / kKvTile] + (t % kKvTile / 2 * b.dim + d) * kPair;
 #pragma GCC unroll 16
       for (int i = 0; i < D; ++i) {
-        const V even = Isa::low_bf16(Isa::load_bits(v + i * kLanes * 4));
+        V even, odd;
+        Kv::load(v + i * kLanes * kPair, even, odd);
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) acc[r][i] = Isa::fma(Isa::set1(p[r * kBlock + t]), even, acc[r][i]);
       }
@@ -191,25 +238,30 @@ struct Attention {
   template <int R>
   struct RowTile {
     static void run(const Block& b) {
-      // Keys that every row sees, that some row sees, and the latter in whole vectors.
-      const auto in_block = [&](uint32_t r) {
-        const uint32_t seen = b.limit[r] > b.begin ? b.limit[r] - b.begin : 0;
-        return seen < kBlock ? seen : kBlock;
-      };
-      const uint32_t all = in_block(0) & ~1u, some = in_block(R - 1);
-      if (some == 0) return;
-      const uint32_t vectors = (some + kLanes - 1) / kLanes;
+      // Keys that some row sees, in whole vectors; and those that every row does, from an even one to an even
+      // one, which are taken together. A row's others come before and after them.
+      const uint32_t first_seen = b.in_block(b.start[0]), seen = b.in_block(b.limit[R - 1]);
+      if (seen == 0 || first_seen == kBlock) return;
+      const uint32_t first = first_seen / kLanes, vectors = (seen + kLanes - 1) / kLanes;
+      const uint32_t begin = b.in_block(b.start[R - 1]) & ~1u, end = b.in_block(b.limit[0]) & ~1u;
       constexpr int kMost = Isa::kAccumulators / R;
       constexpr int T = kMost >= 8 ? 8 : kMost >= 4 ? 4 : 2;
-      uint32_t first = 0;
-      for (; first + T <= vectors; first += T) scores<R, T>(b, first);
-      for (; first < vectors; ++first) scores<R, 1>(b, first);
+      uint32_t vector = first;
+      for (; vector + T <= vectors; vector += T) scores<R, T>(b, vector);
+      for (; vector < vectors; ++vector) scores<R, 1>(b, vector);
       float factor[kRows + kLanes];
-      weigh<R>(b, vectors, factor);
-      all_dims<R>(b, 0, factor, 0, all);
+      weigh<R>(b, first, vectors, factor);
+      if ((first_seen & ~1u) < begin)
+        for (uint32_t r = 0; r < R; ++r) {
+          const uint32_t limit = b.in_block(b.limit[r]);
+          all_dims<1>(b, r, factor + r, b.in_block(b.start[r]) & ~1u, limit < begin ? limit : begin);
+          factor[r] = 1;
+        }
+      if (begin <= end) all_dims<R>(b, 0, factor, begin, end);
       const float one = 1;
-      for (int r = 0; r < R; ++r)
-        if (in_block(r) > all) all_dims<1>(b, r, &one, all, in_block(r));
+      const uint32_t rest = begin <= end ? end : begin;
+      for (uint32_t r = 0; r < R; ++r)
+        if (b.in_block(b.limit[r]) > rest) all_dims<1>(b, r, &one, rest, b.in_block(b.limit[r]));
     }
   };
 
@@ -248,6 +300,7 @@ struct Attention {
       }
       for (uint32_t row = 0; row < t.rows; row += tile_rows) {
         b.q = t.scratch + size_t{row} * dim;
+        b.start = t.start + row;
         b.limit = t.limit + row;
         b.state = {t.state.max + row, t.state.sum + row, t.state.o + size_t{row} * dim};
         const uint32_t rows = t.rows - row < tile_rows ? t.rows - row : tile_rows;

@@ -7,7 +7,6 @@
 
 namespace reprise::kernels::cpu {
 
-Packing packing_of(WeightType type);
 Matrix pack(TaskPool& pool, const MatrixSource& source);
 void unpack_row(const Matrix& matrix, uint32_t row, float* out);
 
@@ -17,11 +16,16 @@ void products(const MicroKernels& isa, TaskPool& pool, const Input& input, std::
               Epilogue epilogue);
 
 void rms_norm(const MicroKernels& isa, TaskPool& pool, const float* x, size_t ldx, const float* weight,
-              float eps, uint32_t rows, uint32_t cols, float* out, size_t ldo);
+              float eps, uint32_t rows, uint32_t cols, float* out, size_t ldo, Epilogue epilogue);
+void head_norm(const MicroKernels& isa, TaskPool& pool, float* x, size_t ld, uint32_t rows, uint32_t heads,
+               uint32_t dim, const float* weight, float eps);
 void rope(const MicroKernels& isa, TaskPool& pool, float* x, size_t ld, uint32_t rows, uint32_t heads,
           uint32_t dim, uint32_t rotary, const float* cos, const float* sin, bool interleaved);
-void swiglu(const MicroKernels& isa, TaskPool& pool, float* gate, const float* up, size_t ld, uint32_t rows,
-            uint32_t cols);
+auto gate_kernel(const MicroKernels& isa, Gating gating)
+    -> void (*)(float* gate, const float* up, uint32_t cols);
+void glu(const MicroKernels& isa, TaskPool& pool, Gating gating, float* gate, const float* up, size_t ld,
+         uint32_t rows, uint32_t cols);
+void experts(const MicroKernels& isa, TaskPool& pool, const ExpertsArgs& args);
 
 size_t kv_page_bytes(const KvShape& shape);
 void kv_write(TaskPool& pool, const KvShape& shape, uint32_t layer, std::span<const Slice> slices,

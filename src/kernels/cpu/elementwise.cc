@@ -23,9 +23,20 @@ void for_rows(TaskPool& pool, uint32_t rows, size_t elements_per_row, F&& f) {
 }  // namespace
 
 void rms_norm(const MicroKernels& isa, TaskPool& pool, const float* x, size_t ldx, const float* weight,
-              float eps, uint32_t rows, uint32_t cols, float* out, size_t ldo) {
-  for_rows(pool, rows, cols,
-           [&](size_t r, int) { isa.rms_norm(x + r * ldx, weight, eps, cols, out + r * ldo); });
+              float eps, uint32_t rows, uint32_t cols, float* out, size_t ldo, Epilogue epilogue) {
+  for_rows(pool, rows, cols, [&](size_t r, int) {
+    isa.rms_norm(x + r * ldx, weight, eps, cols, out + r * ldo, epilogue == Epilogue::kAdd);
+  });
+}
+
+void head_norm(const MicroKernels& isa, TaskPool& pool, float* x, size_t ld, uint32_t rows, uint32_t heads,
+               uint32_t dim, const float* weight, float eps) {
+  for_rows(pool, rows, size_t{heads} * dim, [&](size_t r, int) {
+    for (uint32_t h = 0; h < heads; ++h) {
+      float* head = x + r * ld + size_t{h} * dim;
+      isa.rms_norm(head, weight, eps, dim, head, /*add=*/false);
+    }
+  });
 }
 
 void rope(const MicroKernels& isa, TaskPool& pool, float* x, size_t ld, uint32_t rows, uint32_t heads,
@@ -40,9 +51,16 @@ void rope(const MicroKernels& isa, TaskPool& pool, float* x, size_t ld, uint32_t
   });
 }
 
-void swiglu(const MicroKernels& isa, TaskPool& pool, float* gate, const float* up, size_t ld, uint32_t rows,
-            uint32_t cols) {
-  for_rows(pool, rows, cols, [&](size_t r, int) { isa.swiglu(gate + r * ld, up + r * ld, cols); });
+auto gate_kernel(const MicroKernels& isa, Gating gating) -> void (*)(float*, const float*, uint32_t) {
+  return gating == Gating::kSilu   ? isa.silu_gate
+         : gating == Gating::kGelu ? isa.gelu_gate
+                                   : isa.clamped_silu_gate;
+}
+
+void glu(const MicroKernels& isa, TaskPool& pool, Gating gating, float* gate, const float* up, size_t ld,
+         uint32_t rows, uint32_t cols) {
+  const auto combine = gate_kernel(isa, gating);
+  for_rows(pool, rows, cols, [&](size_t r, int) { combine(gate + r * ld, up + r * ld, cols); });
 }
 
 }  // namespace reprise::kernels::cpu

@@ -30,7 +30,7 @@ struct Elementwise {
     }
   }
 
-  static void rms_norm(const float* x, const float* weight, float eps, uint32_t cols, float* out) {
+  static void rms_norm(const float* x, const float* weight, float eps, uint32_t cols, float* out, bool add) {
     V sums[4] = {Isa::zero(), Isa::zero(), Isa::zero(), Isa::zero()};
     uint32_t i = 0;
     for (; i + 4 * kLanes <= cols; i += 4 * kLanes)
@@ -45,7 +45,8 @@ struct Elementwise {
     const float squares = Isa::sum(Isa::add(Isa::add(sums[0], sums[1]), Isa::add(sums[2], sums[3])));
     const V factor = Isa::set1(1.0f / __builtin_sqrtf(squares / static_cast<float>(cols) + eps));
     for_vectors(cols, [&](uint32_t at, uint32_t n) {
-      put(out + at, Isa::mul(Isa::mul(get(x + at, n), factor), get(weight + at, n)), n);
+      const V normed = Isa::mul(Isa::mul(get(x + at, n), factor), get(weight + at, n));
+      put(out + at, add ? Isa::add(get(out + at, n), normed) : normed, n);
     });
   }
 
@@ -72,11 +73,45 @@ struct Elementwise {
     }
   }
 
-  static void swiglu(float* gate, const float* up, uint32_t cols) {
+  // g / (1 + 2^x)
+  [[gnu::always_inline]] static V gated(V g, V x) {
+    return Isa::div(g, Isa::add(Isa::set1(1.0f), exp2<Isa>(x)));
+  }
+
+  static void silu_gate(float* gate, const float* up, uint32_t cols) {
     for_vectors(cols, [&](uint32_t i, uint32_t n) {
       const V g = get(gate + i, n);
-      const V e = exp2<Isa>(Isa::mul(g, Isa::set1(-1.44269504f)));
-      put(gate + i, Isa::mul(Isa::div(g, Isa::add(Isa::set1(1.0f), e)), get(up + i, n)), n);
+      put(gate + i, Isa::mul(gated(g, Isa::mul(g, Isa::set1(-1.44269504f))), get(up + i, n)), n);
+    });
+  }
+
+  // (1 + tanh y) / 2 = 1 / (1 + e^-2y), y = sqrt(2 / pi) (g + 0.044715 g^3)
+  static void gelu_gate(float* gate, const float* up, uint32_t cols) {
+    for_vectors(cols, [&](uint32_t i, uint32_t n) {
+      const V g = get(gate + i, n);
+      const V inner = Isa::fma(Isa::mul(g, g), Isa::set1(-0.1029432396f), Isa::set1(-2.3022082f));
+      put(gate + i, Isa::mul(gated(g, Isa::mul(g, inner)), get(up + i, n)), n);
+    });
+  }
+
+  static void clamped_silu_gate(float* gate, const float* up, uint32_t cols) {
+    const V lowest = Isa::set1(-7.0f);
+    const auto negative = [](V x) { return Isa::sub(Isa::zero(), x); };
+    const auto at_least = [&](V x) { return Isa::max(lowest, x); };  // in this order a NaN stays one
+    for_vectors(cols, [&](uint32_t i, uint32_t n) {
+      const V g = negative(at_least(negative(get(gate + i, n))));
+      const V u = at_least(negative(at_least(negative(get(up + i, n)))));
+      const V combined = gated(g, Isa::mul(g, Isa::set1(-1.702f * 1.44269504f)));
+      put(gate + i, Isa::mul(combined, Isa::add(u, Isa::set1(1.0f))), n);
+    });
+  }
+
+  static void add_weighted(float* y, const float* const* parts, const float* weights, uint32_t count,
+                           uint32_t cols) {
+    for_vectors(cols, [&](uint32_t i, uint32_t n) {
+      V sum = Isa::zero();
+      for (uint32_t p = 0; p < count; ++p) sum = Isa::fma(Isa::set1(weights[p]), get(parts[p] + i, n), sum);
+      put(y + i, Isa::add(get(y + i, n), sum), n);
     });
   }
 
@@ -100,7 +135,11 @@ struct Elementwise {
       // Below 1e-30 the inverse could overflow: such a group is zero for any weight of this world.
       const float inverse = largest > 1e-30f ? kSteps / largest : 0.0f;
       int32_t sums[2];
-      Isa::quantize32(from, Isa::set1(inverse), to.high[row], to.low[row], sums);
+      if constexpr (Isa::kWords) {
+        Isa::quantize32(from, Isa::set1(inverse), to.words[row], sums);
+      } else {
+        Isa::quantize32(from, Isa::set1(inverse), to.bytes.high[row], to.bytes.low[row], sums);
+      }
       to.scale[row] = largest > 1e-30f ? largest * (1.0f / kSteps) : 0.0f;
       put_sums(to, row, sums);
     }
@@ -110,13 +149,21 @@ struct Elementwise {
   static void put_sums(ActivationGroup& to, uint32_t row, const int32_t sums[2]) {
     const int32_t sum = sums[0] + sums[1];
     to.scaled_sum[row] = to.scale[row] * static_cast<float>(sum);
+    for (int half = 0; half < 2; ++half)
+      to.scaled_half[half][row] = to.scale[row] * static_cast<float>(sums[half]);
     to.minus8[row] = -8 * sum;
     to.minus128[row] = -128 * sum;
     to.minus32[0][row] = -32 * sums[0];
     to.minus32[1][row] = -32 * sums[1];
   }
   static void poison(ActivationGroup& to, uint32_t row) {
-    for (uint32_t i = 0; i < kGroup; ++i) to.high[row][i] = to.low[row][i] = 0;
+    for (uint32_t i = 0; i < kGroup; ++i) {
+      if constexpr (Isa::kWords) {
+        to.words[row][i] = 0;
+      } else {
+        to.bytes.high[row][i] = to.bytes.low[row][i] = 0;
+      }
+    }
     to.scale[row] = __builtin_nanf("");
     constexpr int32_t kNone[2] = {};
     put_sums(to, row, kNone);

@@ -55,7 +55,8 @@ void products(const MicroKernels& isa, TaskPool& pool, const Input& input, std::
   for (size_t i = 0; i < products.size(); ++i) {
     const Matrix& w = *products[i].w;
     CHECK(w.cols == input.cols, "matrix has {} columns, input {}", w.cols, input.cols);
-    const size_t bytes = panel_bytes(packing_of(w.type), w.cols);
+    CHECK(w.count == 1, "a stack of {} matrices is no product's", w.count);
+    const size_t bytes = panel_bytes(w.type, w.cols);
     const uint32_t panels = (w.rows + kPanel - 1) / kPanel;
     // An even number of panels, at least two and enough for the byte target.
     const auto wanted = static_cast<uint32_t>(std::max<size_t>(2, kTaskBytes / bytes / 2 * 2));
@@ -88,7 +89,7 @@ void products(const MicroKernels& isa, TaskPool& pool, const Input& input, std::
     t.y = p.y + row * p.ldy + channel;
     t.y_ld = p.ldy;
     t.add = epilogue == Epilogue::kAdd;
-    isa.gemm[static_cast<int>(packing_of(p.w->type))](t);
+    isa.gemm->of[static_cast<int>(p.w->type)](t);
   });
 }
 

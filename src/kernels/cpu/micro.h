@@ -11,31 +11,39 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernels/kv_type.h"
+#include "kernels/weight_type.h"
+
 namespace reprise::kernels::cpu {
 
 inline constexpr uint32_t kPanel = 16;     // output channels side by side in a packed matrix
 inline constexpr uint32_t kGroup = 32;     // consecutive k that share an activation scale
 inline constexpr uint32_t kKvTile = 16;    // tokens of one K or V tile
+inline constexpr uint32_t kKvBlock = 128;  // keys between two rescalings of the softmax
 inline constexpr uint32_t kKvSplit = 512;  // positions per independently computed part of the softmax
 
-// How a group of 32 weights x 16 channels is stored (cpu/panels.h). Also the row of the micro-kernel to use.
-enum class Packing : uint8_t { kF32, kF16, kBF16, kBytes, kNibbles, kNibblesMin, kSixBits, kCount };
-
-// One group of 32 k of six activation rows, quantised per row to 15 bits in two int8: x ~ scale * q, q = 128
-// high + low, |high| <= 127, -64 <= low <= 63. (8 bits alone cost SmolLM2 a mean KL of 3e-3:
-// docs/kernels.md.) Sums are over q, exact in int32. The zero points of unsigned weights are taken off inside
-// the integer accumulator. An input is [row / 6][group] of these, so that a register tile reads everything
-// from one pointer.
+// One group of 32 k of six activation rows, quantised per row to 15 bits: x ~ scale * q. (8 bits alone cost
+// SmolLM2 a mean KL of 3e-3: docs/kernels.md.) Sums are over q, exact in int32. The zero points of unsigned
+// weights are taken off inside the integer accumulator. An input is [row / 6][group] of these, so that a
+// register tile reads everything from one pointer.
 inline constexpr uint32_t kActRows = 6;
 inline constexpr int kLowBits = 7;
 struct ActivationGroup {
-  int8_t high[kActRows][kGroup];
-  int8_t low[kActRows][kGroup];
+  // q as the products of the instruction set take it (Isa::kWords).
+  struct Bytes {  // q = 128 high + low, |high| <= 127, -64 <= low <= 63
+    int8_t high[kActRows][kGroup];
+    int8_t low[kActRows][kGroup];
+  };
+  union {
+    Bytes bytes;
+    int16_t words[kActRows][kGroup];  // of each four k in the order 0, 2, 1, 3
+  };
   float scale[kActRows];
-  float scaled_sum[kActRows];    // scale * sum q: multiplies a weight's minimum
-  int32_t minus8[kActRows];      // -8 * sum q
-  int32_t minus128[kActRows];    // -128 * sum q
-  int32_t minus32[2][kActRows];  // -32 * sum q over each half of the group
+  float scaled_sum[kActRows];      // scale * sum q: multiplies a weight's minimum
+  float scaled_half[2][kActRows];  // the same of each half of the group
+  int32_t minus8[kActRows];        // -8 * sum q
+  int32_t minus128[kActRows];      // -128 * sum q
+  int32_t minus32[2][kActRows];    // -32 * sum q over each half of the group
 };
 
 // y[r][n] (+)= sum_k x[r][k] W[n][k] for `rows` rows and `channels` channels that start at a panel.
@@ -73,32 +81,47 @@ struct SoftmaxState {
 struct AttentionTask {
   KvHead kv;
   const float* q;         // [row][dim], times scale * log2(e)
-  const uint32_t* limit;  // [row]: keys 0 .. limit - 1 are seen; ascending
+  const uint32_t* start;  // [row]: keys start .. limit - 1 are seen, at least one; both ascending
+  const uint32_t* limit;
   uint32_t rows;
-  uint32_t begin,
-      end;  // keys of this part: begin is a multiple of 512, end <= begin + 512 and <= the last limit
+  // Keys of this part: begin is a multiple of 128, end <= the next multiple of 512 and <= the last limit.
+  uint32_t begin, end;
   SoftmaxState state;  // overwritten
   float* scratch;      // [rows][dim]
 };
 
+// By the type of the weights.
+struct GemmKernels {
+  void (*of[kWeightTypes])(const GemmTask& task);
+};
+
 struct MicroKernels {
   const char* name;
-  void (*gemm[static_cast<int>(Packing::kCount)])(const GemmTask& task);
+  const GemmKernels* gemm;
 
   // One row to integers, cols a multiple of 32: row `row` of groups[cols / 32].
   void (*quantize_row)(const float* x, uint32_t cols, ActivationGroup* groups, uint32_t row);
 
-  void (*attend)(const AttentionTask& task);
+  void (*attend[kKvTypes])(const AttentionTask& task);  // by KvType
   // into := the state over both parts, `part` being the later one.
   void (*merge)(const SoftmaxState& into, const SoftmaxState& part, uint32_t rows, uint32_t dim);
 
-  void (*rms_norm)(const float* x, const float* weight, float eps, uint32_t cols, float* out);
+  // out (+)= x normalised, times weight; out may be x.
+  void (*rms_norm)(const float* x, const float* weight, float eps, uint32_t cols, float* out, bool add);
   // Rotates one head: pairs (i, i + half), or (2i, 2i + 1).
   void (*rope)(float* head, uint32_t half, const float* cos, const float* sin);
   void (*rope_interleaved)(float* head, uint32_t half, const float* cos, const float* sin);
-  void (*swiglu)(float* gate, const float* up, uint32_t cols);
+  // The Gatings of kernels/table.h, in place of gate.
+  void (*silu_gate)(float* gate, const float* up, uint32_t cols);
+  void (*gelu_gate)(float* gate, const float* up, uint32_t cols);
+  void (*clamped_silu_gate)(float* gate, const float* up, uint32_t cols);
+  // y += weights[0] * parts[0] + weights[1] * parts[1] + ..., the sum first.
+  void (*add_weighted)(float* y, const float* const* parts, const float* weights, uint32_t count,
+                       uint32_t cols);
 };
 
+extern const GemmKernels kAvx2Gemm;
+extern const GemmKernels kAvx512Gemm;
 extern const MicroKernels kAvx2;
 extern const MicroKernels kAvx512;
 

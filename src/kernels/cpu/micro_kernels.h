@@ -3,24 +3,25 @@
 
 #include "kernels/cpu/attention_tile.h"
 #include "kernels/cpu/elementwise_tile.h"
-#include "kernels/cpu/gemm_entries.h"
+#include "kernels/cpu/micro.h"
 
 namespace reprise::kernels::cpu {
 
 template <class Isa>
-constexpr MicroKernels micro_kernels(const char* name) {
-  using Gemm = GemmEntries<Isa>;
+constexpr MicroKernels micro_kernels(const char* name, const GemmKernels& gemm) {
   return {
       name,
-      // In the order of Packing.
-      {Gemm::f32, Gemm::f16, Gemm::bf16, Gemm::bytes, Gemm::nibbles, Gemm::nibbles_min, Gemm::six_bits},
+      &gemm,
       Elementwise<Isa>::quantize_row,
-      Attention<Isa>::attend,
-      Attention<Isa>::merge,
+      {Attention<Isa, KvBf16<Isa>>::attend, Attention<Isa, KvInt8<Isa>>::attend},  // in the order of KvType
+      Attention<Isa, KvBf16<Isa>>::merge,
       Elementwise<Isa>::rms_norm,
       Elementwise<Isa>::rope,
       Elementwise<Isa>::rope_interleaved,
-      Elementwise<Isa>::swiglu,
+      Elementwise<Isa>::silu_gate,
+      Elementwise<Isa>::gelu_gate,
+      Elementwise<Isa>::clamped_silu_gate,
+      Elementwise<Isa>::add_weighted,
   };
 }
 

@@ -1,6 +1,6 @@
-// Design: one task packs one panel: for each of its 16 channels it reads the source row block by block and
-// scatters integers and scales to their places (cpu/panels.h). unpack_row reads the same places back, so that
-// a weight is the same number here, in the oracle and as an embedding.
+// Design: one task packs one panel: for each of its 16 channels it takes the source row apart block by block
+// (weight_format.h) and puts codes and scales to their places (cpu/panels.h). unpack_row reads the same
+// places back, so that a weight is the same number here, in the oracle and as an embedding.
 #include <algorithm>
 #include <cstring>
 
@@ -13,160 +13,185 @@ namespace reprise::kernels::cpu {
 
 namespace {
 
-// Byte of the 64-byte vector that holds 4 consecutive k (k % 4 picks one) of 16 channels.
-size_t in_vector(uint32_t channel, uint32_t k) { return channel * 4 + k % 4; }
+constexpr uint16_t kSign = 0x8000;
 
-// Views of one panel; C is the channel within it.
-struct Panel {
-  std::byte* data;
-  uint32_t groups;
+// One channel of a panel of codes.
+class Channel {
+ public:
+  Channel(const WeightFormat& format, std::byte* panel, uint32_t groups, uint32_t channel)
+      : f_(format),
+        codes_(reinterpret_cast<uint8_t*>(panel) + size_t{channel} * 4),
+        scales_(panel + groups * group_code_bytes(format)),
+        super_(scales_ + groups * group_scale_bytes(format)),
+        channel_(channel) {}
 
-  uint8_t* bytes() const { return reinterpret_cast<uint8_t*>(data); }
-  uint8_t& byte(uint32_t k, uint32_t c) const { return bytes()[size_t{k / 4} * 64 + in_vector(c, k)]; }
-  // The byte with k's nibble (low when k / 4 is even) in groups of `stride` bytes.
-  uint8_t& nibble(uint32_t k, uint32_t c, size_t stride) const {
-    return bytes()[size_t{k / 32} * stride + size_t{k % 32 / 8} * 64 + in_vector(c, k)];
+  void put_code(uint32_t k, uint8_t code) const {
+    int below = 0;  // bits of the code in wider planes
+    for_planes(k, [&](uint8_t& byte, int width, int shift) {
+      byte |= static_cast<uint8_t>((code >> below & ((1 << width) - 1)) << shift);
+      below += width;
+    });
   }
-  uint8_t& high_bits(uint32_t k, uint32_t c) const {
-    return bytes()[size_t{k / 32} * 384 + 256 + size_t{k % 32 / 16} * 64 + in_vector(c, k)];
+  uint8_t code(uint32_t k) const {
+    int code = 0, below = 0;
+    for_planes(k, [&](uint8_t byte, int width, int shift) {
+      code |= (byte >> shift & ((1 << width) - 1)) << below;
+      below += width;
+    });
+    return static_cast<uint8_t>(code);
   }
-  // 16-bit values [group][16] (or more per group) behind the quants.
-  std::byte* after(size_t quant_bytes) const { return data + groups * quant_bytes; }
+
+  // Of the run that begins at k.
+  void put_scale(uint32_t k, const WeightBlock& block, uint32_t run) const {
+    const size_t g = k / kGroup;
+    switch (f_.scaling) {
+      case Scaling::kHalf:
+        put_half(scales_, g, block.d);
+        break;
+      case Scaling::kHalfMin:
+        put_half(scales_, 2 * g, block.d);
+        put_half(scales_, 2 * g + 1, block.m);
+        break;
+      case Scaling::kSigned:
+        byte(scales_, k / f_.run) = std::byte{block.scale[run]};
+        put_half(super_, g / 8, block.d);
+        break;
+      case Scaling::kPair:
+        byte(scales_, 2 * g) = std::byte{block.scale[run]};
+        byte(scales_, 2 * g + 1) = std::byte{block.minimum[run]};
+        break;
+      case Scaling::kNibblePair:
+        byte(scales_, k / f_.run) = static_cast<std::byte>(block.scale[run] | block.minimum[run] << 4);
+        break;
+      case Scaling::kPower:
+        byte(scales_, g) = std::byte{block.scale[run]};
+        break;
+      case Scaling::kNone:
+        break;
+    }
+    if (f_.scaling == Scaling::kPair || f_.scaling == Scaling::kNibblePair) {
+      put_half(super_, g / 8 * 2, block.d);
+      put_half(super_, g / 8 * 2 + 1, block.m ^ kSign);
+    }
+  }
+  // What put_scale() was given, as far as the format has it.
+  void scale(uint32_t k, WeightBlock& out) const {
+    const size_t g = k / kGroup;
+    switch (f_.scaling) {
+      case Scaling::kHalf:
+        out.d = half(scales_, g);
+        break;
+      case Scaling::kHalfMin:
+        out.d = half(scales_, 2 * g);
+        out.m = half(scales_, 2 * g + 1);
+        break;
+      case Scaling::kSigned:
+        out.scale[0] = static_cast<uint8_t>(byte(scales_, k / f_.run));
+        out.d = half(super_, g / 8);
+        break;
+      case Scaling::kPair:
+        out.scale[0] = static_cast<uint8_t>(byte(scales_, 2 * g));
+        out.minimum[0] = static_cast<uint8_t>(byte(scales_, 2 * g + 1));
+        break;
+      case Scaling::kNibblePair:
+        out.scale[0] = static_cast<uint8_t>(byte(scales_, k / f_.run)) & 15;
+        out.minimum[0] = static_cast<uint8_t>(byte(scales_, k / f_.run)) >> 4;
+        break;
+      case Scaling::kPower:
+        out.scale[0] = static_cast<uint8_t>(byte(scales_, g));
+        break;
+      case Scaling::kNone:
+        break;
+    }
+    if (f_.scaling == Scaling::kPair || f_.scaling == Scaling::kNibblePair) {
+      out.d = half(super_, g / 8 * 2);
+      out.m = half(super_, g / 8 * 2 + 1) ^ kSign;
+    }
+  }
+
+ private:
+  // f(byte, width, shift) for each plane that holds bits of k's code.
+  template <class F>
+  void for_planes(uint32_t k, F&& f) const {
+    uint8_t* group = codes_ + k / kGroup * group_code_bytes(f_);
+    const uint32_t step = k % kGroup / 4;
+    for (int width = 8; width > 0; width /= 2) {
+      if (!(f_.code_bits & width)) continue;
+      const uint32_t per_byte = 8 / static_cast<uint32_t>(width);
+      f(group[plane_offset(f_, width) + step / per_byte * 64 + k % 4], width,
+        static_cast<int>(step % per_byte) * width);
+    }
+  }
+  // Channels lie side by side: element `index` of an array of 16 bytes or halves each.
+  std::byte& byte(std::byte* p, size_t index) const { return p[index * kPanel + channel_]; }
+  uint16_t half(const std::byte* p, size_t index) const {
+    return load_u16(p + 2 * (index * kPanel + channel_));
+  }
+  void put_half(std::byte* p, size_t index, uint16_t value) const {
+    std::memcpy(p + 2 * (index * kPanel + channel_), &value, sizeof value);
+  }
+
+  const WeightFormat& f_;
+  uint8_t* codes_;  // of this channel in the first step's vector
+  std::byte *scales_, *super_;
+  uint32_t channel_;
 };
 
-void put_u16(std::byte* p, size_t index, uint16_t value) { std::memcpy(p + 2 * index, &value, sizeof value); }
-
-void pack_nibbles(const Panel& p, uint32_t c, uint32_t g, const uint8_t* q) {
-  for (uint32_t i = 0; i < 32; ++i) {
-    const uint32_t value = i < 16 ? q[i] & 15 : q[i - 16] >> 4;
-    p.nibble(g * 32 + i, c, 256) |= static_cast<uint8_t>(value << (i / 4 % 2 * 4));
+void pack_channel(WeightType type, std::byte* panel, uint32_t c, const std::byte* row, uint32_t cols) {
+  const WeightFormat& f = format_of(type);
+  if (f.code_bits == 0) {
+    for (uint32_t k = 0; k < cols; ++k)
+      std::memcpy(panel + (size_t{k} * kPanel + c) * f.bytes, row + size_t{k} * f.bytes, f.bytes);
+    return;
+  }
+  const Channel channel(f, panel, cols / kGroup, c);
+  WeightBlock block;
+  for (uint32_t first = 0; first < cols; first += f.block, row += f.bytes) {
+    read_block(type, row, block);
+    for (uint32_t i = 0; i < f.block; ++i) channel.put_code(first + i, block.code[i]);
+    for (uint32_t run = 0; run < f.block / f.run; ++run) channel.put_scale(first + run * f.run, block, run);
   }
 }
-
-void pack_channel(WeightType type, const Panel& p, uint32_t c, const std::byte* row, uint32_t cols) {
-  switch (type) {
-    case WeightType::kF32:
-      for (uint32_t k = 0; k < cols; ++k)
-        std::memcpy(p.data + (size_t{k} * 16 + c) * 4, row + size_t{k} * 4, 4);
-      return;
-    case WeightType::kF16:
-    case WeightType::kBF16:
-      for (uint32_t k = 0; k < cols; ++k)
-        std::memcpy(p.data + (size_t{k} * 16 + c) * 2, row + size_t{k} * 2, 2);
-      return;
-    case WeightType::kQ8_0:
-      for (uint32_t g = 0; g < p.groups; ++g, row += 34) {
-        put_u16(p.after(512), size_t{g} * 16 + c, load_u16(row));
-        for (uint32_t i = 0; i < 32; ++i) p.byte(g * 32 + i, c) = static_cast<uint8_t>(row[2 + i]) ^ 0x80;
-      }
-      return;
-    case WeightType::kQ4_0:
-      for (uint32_t g = 0; g < p.groups; ++g, row += 18) {
-        put_u16(p.after(256), size_t{g} * 16 + c, load_u16(row));
-        pack_nibbles(p, c, g, reinterpret_cast<const uint8_t*>(row + 2));
-      }
-      return;
-    case WeightType::kQ4_1:
-      for (uint32_t g = 0; g < p.groups; ++g, row += 20) {
-        put_u16(p.after(256), size_t{g} * 32 + c, load_u16(row));
-        put_u16(p.after(256), size_t{g} * 32 + 16 + c, load_u16(row + 2));
-        pack_nibbles(p, c, g, reinterpret_cast<const uint8_t*>(row + 4));
-      }
-      return;
-    case WeightType::kQ6_K:
-      for (uint32_t b = 0; b < cols / 256; ++b, row += 210) {
-        Q6KBlock block;
-        read_q6k(row, block);
-        put_u16(p.after(416), size_t{b} * 16 + c, block.d);
-        for (uint32_t i = 0; i < 16; ++i)
-          p.after(384)[(size_t{b} * 16 + i) * 16 + c] = static_cast<std::byte>(block.scale[i]);
-        for (uint32_t i = 0; i < 256; ++i) {
-          const uint32_t k = b * 256 + i;
-          p.nibble(k, c, 384) |= static_cast<uint8_t>((block.q[i] & 15) << (i / 4 % 2 * 4));
-          p.high_bits(k, c) |= static_cast<uint8_t>((block.q[i] >> 4) << (i / 4 % 4 * 2));
-        }
-      }
-      return;
-  }
-}
-
-float nibble_at(const Panel& p, uint32_t k, uint32_t c, size_t stride) {
-  return static_cast<float>(p.nibble(k, c, stride) >> (k / 4 % 2 * 4) & 15);
-}
-
-float half_at(const std::byte* p, size_t index) { return half_to_float(load_u16(p + 2 * index)); }
 
 }  // namespace
 
-Packing packing_of(WeightType type) {
-  switch (type) {
-    case WeightType::kF32:
-      return Packing::kF32;
-    case WeightType::kF16:
-      return Packing::kF16;
-    case WeightType::kBF16:
-      return Packing::kBF16;
-    case WeightType::kQ8_0:
-      return Packing::kBytes;
-    case WeightType::kQ4_0:
-      return Packing::kNibbles;
-    case WeightType::kQ4_1:
-      return Packing::kNibblesMin;
-    case WeightType::kQ6_K:
-      return Packing::kSixBits;
-  }
-  CHECK(false, "weight type {}", static_cast<int>(type));
-  return Packing::kF32;
-}
-
 Matrix pack(TaskPool& pool, const MatrixSource& source) {
   const size_t from = row_bytes(source.type, source.cols);
-  const size_t to = panel_bytes(packing_of(source.type), source.cols);
+  const size_t to = panel_bytes(source.type, source.cols);
+  // Each matrix begins with a panel of its own.
   const uint32_t panels = (source.rows + kPanel - 1) / kPanel;
-  Matrix matrix{source.type, source.rows, source.cols, Buffer(panels * to)};
-  pool.run(panels, [&](size_t task, int) {
-    const Panel panel{matrix.data.data() + task * to, source.cols / kGroup};
-    const auto first = static_cast<uint32_t>(task) * kPanel;
+  Matrix matrix{source.type, source.rows, source.cols, Buffer(source.count * panels * to), source.count};
+  pool.run(size_t{source.count} * panels, [&](size_t task, int) {
+    const uint32_t first = static_cast<uint32_t>(task % panels) * kPanel;
+    const std::byte* rows = source.matrix(task / panels, source.rows * from) + first * from;
     for (uint32_t c = 0; c < std::min(kPanel, source.rows - first); ++c)
-      pack_channel(source.type, panel, c, source.data + (first + c) * from, source.cols);
+      pack_channel(source.type, matrix.data.data() + task * to, c, rows + c * from, source.cols);
   });
   return matrix;
 }
 
 void unpack_row(const Matrix& m, uint32_t row, float* out) {
-  CHECK(row < m.rows, "row {} of {}", row, m.rows);
-  const Panel p{m.data.data() + row / kPanel * panel_bytes(packing_of(m.type), m.cols), m.cols / kGroup};
-  const uint32_t c = row % kPanel;
-  for (uint32_t k = 0; k < m.cols; ++k) {
-    const size_t g = k / 32;
-    switch (m.type) {
-      case WeightType::kF32:
-        std::memcpy(out + k, p.data + (size_t{k} * 16 + c) * 4, 4);
-        break;
-      case WeightType::kF16:
-        out[k] = half_at(p.data, size_t{k} * 16 + c);
-        break;
-      case WeightType::kBF16:
-        out[k] = bf16_to_float(load_u16(p.data + (size_t{k} * 16 + c) * 2));
-        break;
-      case WeightType::kQ8_0:
-        out[k] = half_at(p.after(512), g * 16 + c) * static_cast<float>(p.byte(k, c) - 128);
-        break;
-      case WeightType::kQ4_0:
-        out[k] = half_at(p.after(256), g * 16 + c) * (nibble_at(p, k, c, 256) - 8);
-        break;
-      case WeightType::kQ4_1:
-        out[k] = half_at(p.after(256), g * 32 + c) * nibble_at(p, k, c, 256) +
-                 half_at(p.after(256), g * 32 + 16 + c);
-        break;
-      case WeightType::kQ6_K: {
-        const int high = p.high_bits(k, c) >> (k / 4 % 4 * 2) & 3;
-        const auto scale = static_cast<int8_t>(p.after(384)[size_t{k / 16} * 16 + c]);
-        out[k] = half_at(p.after(416), size_t{k / 256} * 16 + c) * static_cast<float>(scale) *
-                 (nibble_at(p, k, c, 384) + static_cast<float>(high * 16 - 32));
-        break;
-      }
-    }
+  CHECK(row < size_t{m.rows} * m.count, "row {} of {}", row, size_t{m.rows} * m.count);
+  const WeightFormat& f = format_of(m.type);
+  const size_t panels = (m.rows + kPanel - 1) / kPanel;
+  const uint32_t in_matrix = row % m.rows, c = in_matrix % kPanel;
+  // Channel's constructor takes what may be written to; nothing is.
+  auto* panel = const_cast<std::byte*>(m.data.data()) +
+                (row / m.rows * panels + in_matrix / kPanel) * panel_bytes(m.type, m.cols);
+  if (f.code_bits == 0) {
+    for (uint32_t k = 0; k < m.cols; ++k)
+      dequantize_row(m.type, panel + (size_t{k} * kPanel + c) * f.bytes, 1, out + k);
+    return;
+  }
+  const Channel channel(f, panel, m.cols / kGroup, c);
+  WeightBlock block;
+  for (uint32_t k = 0; k < m.cols; k += f.run) {
+    channel.scale(k, block);
+    const float scale = run_scale(f.scaling, block.d, block.scale[0]);
+    for (uint32_t i = k; i < k + f.run; ++i) out[i] = scale * code_value(f, channel.code(i));
+    if (!has_minimum(f.scaling)) continue;
+    const float least = run_minimum(f.scaling, block.m, block.minimum[0]);
+    for (uint32_t i = k; i < k + f.run; ++i) out[i] += least;
   }
 }
 

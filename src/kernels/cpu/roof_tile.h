@@ -55,7 +55,7 @@ struct RoofTile {
     const I ones = Isa::broadcast(0x01010101);
     chains(
         rounds, acc,
-        ones, [&](I a, I x) __attribute__((always_inline)) { return Isa::dot_small(a, ones, x); });
+        ones, [&](I a, I x) __attribute__((always_inline)) { return Isa::dot_bytes(a, ones, x); });
     V as_float[kChains];
     for (int c = 0; c < kChains; ++c) as_float[c] = Isa::to_float(acc[c]);
     *total = sum(as_float);

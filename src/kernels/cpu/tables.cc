@@ -8,9 +8,10 @@ namespace reprise::kernels::cpu {
 namespace {
 // Table entries are plain functions: the instruction set is a template argument.
 template <const MicroKernels& isa>
-constexpr Table make_table(const char* name) {
+constexpr Table make_table(const char* name, double macs_per_byte) {
   return {
       name,
+      macs_per_byte,
       pack,
       unpack_row,
       [](TaskPool& pool, const float* x, uint32_t rows, uint32_t cols, size_t ld, Input& input) {
@@ -20,22 +21,24 @@ constexpr Table make_table(const char* name) {
         products(isa, pool, input, list, epilogue);
       },
       [](TaskPool& pool, const float* x, size_t ldx, const float* weight, float eps, uint32_t rows,
-         uint32_t cols, float* out,
-         size_t ldo) { rms_norm(isa, pool, x, ldx, weight, eps, rows, cols, out, ldo); },
+         uint32_t cols, float* out, size_t ldo,
+         Epilogue epilogue) { rms_norm(isa, pool, x, ldx, weight, eps, rows, cols, out, ldo, epilogue); },
+      [](TaskPool& pool, float* x, size_t ld, uint32_t rows, uint32_t heads, uint32_t dim,
+         const float* weight, float eps) { head_norm(isa, pool, x, ld, rows, heads, dim, weight, eps); },
       [](TaskPool& pool, float* x, size_t ld, uint32_t rows, uint32_t heads, uint32_t dim, uint32_t rotary,
          const float* cos, const float* sin,
          bool interleaved) { rope(isa, pool, x, ld, rows, heads, dim, rotary, cos, sin, interleaved); },
-      [](TaskPool& pool, float* gate, const float* up, size_t ld, uint32_t rows, uint32_t cols) {
-        swiglu(isa, pool, gate, up, ld, rows, cols);
-      },
+      [](TaskPool& pool, Gating gating, float* gate, const float* up, size_t ld, uint32_t rows,
+         uint32_t cols) { glu(isa, pool, gating, gate, up, ld, rows, cols); },
+      [](TaskPool& pool, const ExpertsArgs& args) { experts(isa, pool, args); },
       kv_page_bytes,
       kv_write,
       [](TaskPool& pool, const AttentionArgs& args) { attention(isa, pool, args); },
   };
 }
 
-constexpr Table kAvx2Table = make_table<kAvx2>("avx2");
-constexpr Table kAvx512Table = make_table<kAvx512>("avx512");
+constexpr Table kAvx2Table = make_table<kAvx2>("avx2", 3);        // 95 and 30 billion a second
+constexpr Table kAvx512Table = make_table<kAvx512>("avx512", 7);  // 180 and 25 billion
 }  // namespace
 
 const Table& avx2_table() { return kAvx2Table; }

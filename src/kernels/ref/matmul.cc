@@ -29,15 +29,17 @@ void dot4(const float* const x[4], const float* w, uint32_t n, float out[4]) {
 
 Matrix pack(TaskPool& pool, const MatrixSource& source) {
   const size_t bytes = row_bytes(source.type, source.cols);
-  Matrix matrix{source.type, source.rows, source.cols, Buffer(bytes * source.rows)};
-  pool.run(source.rows, [&](size_t row, int) {
-    std::memcpy(matrix.data.data() + row * bytes, source.data + row * bytes, bytes);
+  const size_t rows = size_t{source.rows} * source.count;
+  Matrix matrix{source.type, source.rows, source.cols, Buffer(bytes * rows), source.count};
+  pool.run(rows, [&](size_t row, int) {
+    const std::byte* from = source.matrix(row / source.rows, source.rows * bytes);
+    std::memcpy(matrix.data.data() + row * bytes, from + row % source.rows * bytes, bytes);
   });
   return matrix;
 }
 
 void unpack_row(const Matrix& matrix, uint32_t row, float* out) {
-  CHECK(row < matrix.rows, "row {} of {}", row, matrix.rows);
+  CHECK(row < size_t{matrix.rows} * matrix.count, "row {} of {}", row, size_t{matrix.rows} * matrix.count);
   dequantize_row(matrix.type, matrix.data.data() + row * row_bytes(matrix.type, matrix.cols), matrix.cols,
                  out);
 }
@@ -53,6 +55,7 @@ void products(TaskPool& pool, const Input& input, std::span<const Product> produ
   for (const Product& p : products) {
     const Matrix& w = *p.w;
     CHECK(w.cols == input.cols, "matrix has {} columns, input {}", w.cols, input.cols);
+    CHECK(w.count == 1, "a stack of {} matrices is no product's", w.count);
     const size_t bytes = row_bytes(w.type, w.cols);
     pool.run((w.rows + kRowsPerTask - 1) / kRowsPerTask, [&](size_t task, int) {
       thread_local std::vector<float> row;  // grows to the widest matrix and stays

@@ -1,19 +1,45 @@
 // Design: element-wise operations in their textbook form, one row after the other, and the table itself.
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/ref/ref.h"
 
 namespace reprise::kernels {
 
+float ref::gated(Gating gating, float g, float u) {
+  switch (gating) {
+    case Gating::kSilu:
+      return g / (1.0f + std::exp(-g)) * u;
+    case Gating::kGelu:
+      return 0.5f * g * (1.0f + std::tanh(0.7978845608f * (g + 0.044715f * g * g * g))) * u;
+    case Gating::kClampedSilu:
+      g = std::min(g, 7.0f);
+      u = std::clamp(u, -7.0f, 7.0f);
+      return g / (1.0f + std::exp(-1.702f * g)) * (u + 1.0f);
+  }
+  return 0;
+}
+
 namespace {
 
 void rms_norm(TaskPool&, const float* x, size_t ldx, const float* weight, float eps, uint32_t rows,
-              uint32_t cols, float* out, size_t ldo) {
+              uint32_t cols, float* out, size_t ldo, Epilogue epilogue) {
   for (uint32_t r = 0; r < rows; ++r, x += ldx, out += ldo) {
     double squares = 0;
     for (uint32_t i = 0; i < cols; ++i) squares += static_cast<double>(x[i]) * x[i];
     const auto factor = static_cast<float>(1.0 / std::sqrt(squares / cols + eps));
-    for (uint32_t i = 0; i < cols; ++i) out[i] = x[i] * factor * weight[i];
+    for (uint32_t i = 0; i < cols; ++i) {
+      const float normed = x[i] * factor * weight[i];
+      out[i] = epilogue == Epilogue::kAdd ? out[i] + normed : normed;
+    }
+  }
+}
+
+void head_norm(TaskPool& pool, float* x, size_t ld, uint32_t rows, uint32_t heads, uint32_t dim,
+               const float* weight, float eps) {
+  for (uint32_t r = 0; r < rows; ++r) {
+    float* row = x + r * ld;
+    rms_norm(pool, row, dim, weight, eps, heads, dim, row, dim, Epilogue::kStore);
   }
 }
 
@@ -34,19 +60,21 @@ void rope(TaskPool&, float* x, size_t ld, uint32_t rows, uint32_t heads, uint32_
     }
 }
 
-void swiglu(TaskPool& pool, float* gate, const float* up, size_t ld, uint32_t rows, uint32_t cols) {
+void glu(TaskPool& pool, Gating gating, float* gate, const float* up, size_t ld, uint32_t rows,
+         uint32_t cols) {
   pool.run(rows, [&](size_t r, int) {
     float* g = gate + r * ld;
     const float* u = up + r * ld;
-    for (uint32_t i = 0; i < cols; ++i) g[i] = g[i] / (1.0f + std::exp(-g[i])) * u[i];
+    for (uint32_t i = 0; i < cols; ++i) g[i] = ref::gated(gating, g[i], u[i]);
   });
 }
 
 }  // namespace
 
 const Table& ref_table() {
-  static constexpr Table table{"ref", ref::pack, ref::unpack_row,    ref::prepare,  ref::products, rms_norm,
-                               rope,  swiglu,    ref::kv_page_bytes, ref::kv_write, ref::attention};
+  static constexpr Table table{
+      "ref",     0.1,  ref::pack, ref::unpack_row, ref::prepare,       ref::products, rms_norm,
+      head_norm, rope, glu,       ref::experts,    ref::kv_page_bytes, ref::kv_write, ref::attention};
   return table;
 }
 

@@ -30,10 +30,30 @@ GgufWriter& GgufWriter::put(std::string_view key, const std::vector<int32_t>& va
   return *this;
 }
 
+GgufWriter& GgufWriter::put(std::string_view key, const std::vector<bool>& values) {
+  entry(key, 9).add<uint32_t>(7).add<uint64_t>(values.size());
+  for (bool value : values) metadata_.number<uint8_t>(value);
+  return *this;
+}
+
 GgufWriter& GgufWriter::tensor(std::string_view name, uint32_t type, std::vector<uint64_t> sizes,
                                std::vector<std::byte> bytes) {
   tensors_.push_back({std::string(name), type, std::move(sizes), std::move(bytes)});
   return *this;
+}
+
+std::vector<GgufWriter> GgufWriter::split(uint32_t count) const {
+  std::vector<GgufWriter> parts(count);
+  parts[0].metadata_ = metadata_;
+  parts[0].entries_ = entries_;
+  for (uint32_t i = 0; i < count; ++i) {
+    parts[i].put("split.no", static_cast<uint16_t>(i)).put("split.count", static_cast<uint16_t>(count));
+    parts[i].put("split.tensors.count", static_cast<int32_t>(tensors_.size()));
+    const size_t first = tensors_.size() * i / count, end = tensors_.size() * (i + 1) / count;
+    parts[i].tensors_.assign(tensors_.begin() + static_cast<ptrdiff_t>(first),
+                             tensors_.begin() + static_cast<ptrdiff_t>(end));
+  }
+  return parts;
 }
 
 std::vector<std::byte> GgufWriter::bytes(uint32_t version, uint32_t alignment) const {

@@ -11,6 +11,13 @@ class Sequence {
  public:
   // Pages for all of `tokens`, filled with NaN: nothing may depend on memory that was not written.
   Sequence(const Model& model, std::vector<TokenId> tokens);
+  // Continues after the first `count` tokens of `cached`, which must be the same: shares the pages that those
+  // fill, copies one that they fill in part. `cached` must outlive it.
+  Sequence(const Model& model, std::vector<TokenId> tokens, const Sequence& cached, uint32_t count);
+
+  // Takes over the pages of a sequence that is given up, as they are, in another order, for what is still to
+  // be computed.
+  void reuse(Sequence given_up);
 
   uint32_t remaining() const { return static_cast<uint32_t>(tokens_.size()) - position_; }
   // The next `count` tokens as rows of a batch; advance() once they have been through all layers.
@@ -19,7 +26,7 @@ class Sequence {
 
  private:
   std::vector<TokenId> tokens_;
-  uint32_t position_ = 0;
+  uint32_t position_ = 0, page_tokens_ = 0;
   std::vector<kernels::Buffer> pages_;
   std::vector<std::byte*> page_pointers_;
 };
@@ -27,5 +34,7 @@ class Sequence {
 // Logits of all tokens, [token][vocabulary], computed `chunk` tokens at a time and `layers` layers at a time.
 std::vector<float> all_logits(Model& model, const std::vector<TokenId>& tokens, uint32_t chunk,
                               uint32_t layers);
+// The same of what remains of a sequence, which is advanced to its end.
+std::vector<float> remaining_logits(Model& model, Sequence& sequence, uint32_t chunk, uint32_t layers);
 
 }  // namespace reprise::testing

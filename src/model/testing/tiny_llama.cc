@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "model/gguf.h"
 
 namespace reprise::testing {
 namespace {
@@ -41,22 +42,9 @@ uint16_t half(float value) {
 }
 
 uint32_t type_number(WeightType type) {
-  switch (type) {
-    case WeightType::kF32:
-      return 0;
-    case WeightType::kF16:
-      return 1;
-    case WeightType::kQ4_0:
-      return 2;
-    case WeightType::kQ4_1:
-      return 3;
-    case WeightType::kQ8_0:
-      return 8;
-    case WeightType::kQ6_K:
-      return 14;
-    case WeightType::kBF16:
-      return 30;
-  }
+  for (uint32_t id = 0; id < 64; ++id)
+    if (const GgufType* known = gguf_type(id); known && known->weight == type) return id;
+  CHECK(false, "{} has no number", kernels::name(type));
   return 0;
 }
 
@@ -105,6 +93,48 @@ std::vector<std::byte> random_weights(Random& random, WeightType type, uint64_t 
           out.number(static_cast<int8_t>(static_cast<int>(random.next() % 17) + 8));
         out.number(scale(32 * 16));
         break;
+      case WeightType::kQ5_0:
+        out.number(scale(16));
+        noise(20);
+        break;
+      case WeightType::kQ5_1: {
+        const float d = amplitude / 15.5f * (1 + random.uniform() / 4);
+        out.number(half(d)).number(half(-15.5f * d));
+        noise(20);
+        break;
+      }
+      case WeightType::kQ2_K: {  // d s q - m t with m = 1.5 d, s and t about 8
+        const float d = amplitude / (1.5f * 8);
+        noise(80);
+        out.number(half(d)).number(half(1.5f * d));
+        break;
+      }
+      case WeightType::kQ3_K:
+        noise(108);
+        out.number(scale(4 * 16));
+        break;
+      case WeightType::kQ4_K:
+      case WeightType::kQ5_K: {  // d s q - m t, s and t about 32
+        const float middle = type == WeightType::kQ4_K ? 7.5f : 15.5f, d = amplitude / (middle * 32);
+        out.number(half(d)).number(half(middle * d));
+        noise(kernels::block_bytes(type) - 4);
+        break;
+      }
+      case WeightType::kIQ4_NL:
+        out.number(scale(127));
+        noise(16);
+        break;
+      case WeightType::kIQ4_XS:
+        out.number(scale(127 * 6));
+        noise(134);
+        break;
+      case WeightType::kMXFP4: {  // 12 * 2^(s - 128)
+        int exponent;
+        std::frexp(amplitude / 12, &exponent);
+        out.number(static_cast<uint8_t>(128 + exponent - static_cast<int>(random.next() % 2)));
+        noise(16);
+        break;
+      }
     }
   }
   return out.data();
@@ -129,16 +159,39 @@ std::vector<float> llama3_divisors(uint32_t rotary, double base, double context)
 }
 
 void put_metadata(GgufWriter& w, const TinyLlama& o) {
-  w.put("general.architecture", "llama").put("general.name", o.name);
-  w.put("llama.block_count", o.layers).put("llama.embedding_length", o.hidden);
-  w.put("llama.feed_forward_length", o.feed_forward).put("llama.context_length", o.context);
-  w.put("llama.attention.head_count", o.heads).put("llama.attention.head_count_kv", o.kv_heads);
-  w.put("llama.attention.key_length", o.head_dim).put("llama.attention.value_length", o.head_dim);
-  w.put("llama.attention.layer_norm_rms_epsilon", 1e-5f).put("llama.rope.freq_base", 10000.0f);
-  w.put("llama.rope.dimension_count", o.rotary ? o.rotary : o.head_dim);
+  const auto put = [&](const char* name, auto value) { w.put(o.architecture + "." + name, value); };
+  w.put("general.architecture", o.architecture).put("general.name", o.name);
+  put("block_count", o.layers + o.prediction_blocks);
+  if (o.prediction_blocks > 0) put("nextn_predict_layers", o.prediction_blocks);
+  put("embedding_length", o.hidden);
+  put("feed_forward_length", o.feed_forward);
+  put("context_length", o.context);
+  put("attention.head_count", o.heads);
+  put("attention.head_count_kv", o.kv_heads);
+  put("attention.key_length", o.head_dim);
+  put("attention.value_length", o.head_dim);
+  put("attention.layer_norm_rms_epsilon", 1e-5f);
+  put("rope.freq_base", o.rope_base);
+  if (o.window != 0) put("attention.sliding_window", o.window);
+  if (o.temperature != 0) put("attention.temperature_scale", o.temperature);
+  if (o.yarn_log_multiplier != 0) put("rope.scaling.yarn_log_multiplier", o.yarn_log_multiplier);
+  put("rope.dimension_count", o.rotary ? o.rotary : o.head_dim);
   if (!o.scaling.empty()) {
-    w.put("llama.rope.scaling.type", o.scaling).put("llama.rope.scaling.factor", o.factor);
-    w.put("llama.rope.scaling.original_context_length", o.original_context);
+    put("rope.scaling.type", std::string_view(o.scaling));
+    put("rope.scaling.factor", o.factor);
+    put("rope.scaling.original_context_length", o.original_context);
+  }
+  if (const TinyExperts& e = o.experts; e.count > 0) {
+    put("expert_count", e.count);
+    put("expert_used_count", e.used);
+    put("expert_feed_forward_length", e.inner);
+    if (e.shared > 0) put("expert_shared_count", e.shared);
+    if (e.leading_dense > 0) put("leading_dense_block_count", e.leading_dense);
+    if (e.groups > 0) {
+      put("expert_group_count", e.groups);
+      put("expert_group_used_count", e.groups_used);
+    }
+    if (e.scale > 0) put("expert_weights_scale", e.scale);
   }
   // Byte-level BPE of single bytes: GPT-2's letters for bytes 0..255, then control tokens.
   std::vector<std::string> tokens;
@@ -175,11 +228,16 @@ GgufWriter make_tiny_llama(const TinyLlama& o) {
   GgufWriter w;
   put_metadata(w, o);
   size_t matrices = 0;
-  const auto matrix = [&](const std::string& name, uint32_t rows, uint32_t cols, float amplitude) {
-    const WeightType type = o.types[matrices++ % o.types.size()];
+  const auto stack = [&](const std::string& name, WeightType type, std::vector<uint64_t> sizes,
+                         float amplitude) {
     Random random(o.seed, name);
-    w.tensor(name + ".weight", type_number(type), {cols, rows},
-             random_weights(random, type, uint64_t{rows} * cols, amplitude));
+    uint64_t count = 1;
+    for (uint64_t size : sizes) count *= size;
+    w.tensor(name + ".weight", type_number(type), sizes, random_weights(random, type, count, amplitude));
+  };
+  const auto next_type = [&] { return o.types[matrices++ % o.types.size()]; };
+  const auto matrix = [&](const std::string& name, uint32_t rows, uint32_t cols, float amplitude) {
+    stack(name, next_type(), {cols, rows}, amplitude);
   };
   const auto vector = [&](const std::string& name, uint32_t size, float center, float amplitude) {
     Random random(o.seed, name);
@@ -187,10 +245,40 @@ GgufWriter make_tiny_llama(const TinyLlama& o) {
     for (uint32_t i = 0; i < size; ++i) values.number(center + amplitude * random.uniform());
     w.tensor(name, 0, {size}, values.data());
   };
+  const auto rows_of_vectors = [&](const std::string& name, uint32_t size, uint32_t rows) {
+    Random random(o.seed, name);
+    Bytes values;
+    for (uint32_t i = 0; i < size * rows; ++i) values.number(6 * random.uniform());
+    w.tensor(name, 0, {size, rows}, values.data());
+  };
   // Uniform values of variance 1 / columns; the output head a few times wider, for logits of some spread.
   const auto linear = [&](const std::string& name, uint32_t rows, uint32_t cols, float gain = 1) {
     matrix(name, rows, cols, gain * std::sqrt(3.0f / static_cast<float>(cols)));
-    if (o.biases && name != "output") vector(name + ".bias", rows, 0, 0.25f);
+    const bool qkv = name.ends_with("_q") || name.ends_with("_k") || name.ends_with("_v");
+    if ((o.biases && name != "output") || (o.qkv_biases && qkv)) vector(name + ".bias", rows, 0, 0.25f);
+  };
+
+  const auto mlp = [&](const std::string& b, const char* suffix, uint32_t inner) {
+    linear(b + "ffn_gate" + suffix, inner, o.hidden);
+    linear(b + "ffn_up" + suffix, inner, o.hidden);
+    linear(b + "ffn_down" + suffix, o.hidden, inner);
+  };
+  // The router is of floats, and its logits are spread enough to choose clearly.
+  const auto experts = [&](const std::string& b, const TinyExperts& e) {
+    const float unit = std::sqrt(3.0f / static_cast<float>(o.hidden));
+    stack(b + "ffn_gate_inp", WeightType::kF32, {o.hidden, e.count}, e.router_gain * unit);
+    if (e.selection_bias) vector(b + "exp_probs_b.bias", e.count, 0, 0.25f);
+    const float down = std::sqrt(3.0f / static_cast<float>(e.inner));
+    stack(b + "ffn_gate_exps", next_type(), {o.hidden, e.inner, e.count}, unit);
+    stack(b + "ffn_up_exps", next_type(), {o.hidden, e.inner, e.count}, unit);
+    stack(b + "ffn_down_exps", next_type(), {e.inner, o.hidden, e.count}, down);
+    if (e.biases) {
+      vector(b + "ffn_gate_inp.bias", e.count, 0, 0.5f);
+      rows_of_vectors(b + "ffn_gate_exps.bias", e.inner, e.count);
+      rows_of_vectors(b + "ffn_up_exps.bias", e.inner, e.count);
+      rows_of_vectors(b + "ffn_down_exps.bias", o.hidden, e.count);
+    }
+    if (e.shared > 0) mlp(b, "_shexp", e.shared * e.inner);
   };
 
   matrix("token_embd", o.vocabulary, o.hidden, o.tied ? 0.25f : 1.0f);
@@ -200,12 +288,25 @@ GgufWriter make_tiny_llama(const TinyLlama& o) {
     linear(b + "attn_q", o.heads * o.head_dim, o.hidden);
     linear(b + "attn_k", o.kv_heads * o.head_dim, o.hidden);
     linear(b + "attn_v", o.kv_heads * o.head_dim, o.hidden);
+    if (o.head_norms) {
+      vector(b + "attn_q_norm.weight", o.head_dim, 1, 0.25f);
+      vector(b + "attn_k_norm.weight", o.head_dim, 1, 0.25f);
+    }
+    if (o.sinks) vector(b + "attn_sinks.weight", o.heads, 0, 3);
     linear(b + "attn_output", o.hidden, o.heads * o.head_dim);
-    vector(b + "ffn_norm.weight", o.hidden, 1, 0.25f);
-    linear(b + "ffn_gate", o.feed_forward, o.hidden);
-    linear(b + "ffn_up", o.feed_forward, o.hidden);
-    linear(b + "ffn_down", o.hidden, o.feed_forward);
+    if (o.post_norms) {
+      vector(b + "post_attention_norm.weight", o.hidden, 1, 0.25f);
+      vector(b + "post_ffw_norm.weight", o.hidden, 1, 0.25f);
+    }
+    vector(b + o.mlp_norm + ".weight", o.hidden, 1, 0.25f);
+    if (i < o.experts.leading_dense || o.experts.count == 0) {
+      mlp(b, "", o.feed_forward);
+    } else {
+      experts(b, o.experts);
+    }
   }
+  for (uint32_t i = 0; i < o.prediction_blocks; ++i)
+    vector(fmt::format("blk.{}.nextn.enorm.weight", o.layers + i), o.hidden, 1, 0.25f);
   vector("output_norm.weight", o.hidden, 1, 0.25f);
   if (!o.tied) linear("output", o.vocabulary, o.hidden, 3);
   if (o.llama3_divisors) {
@@ -248,6 +349,113 @@ std::vector<TinyLlama> oracle_models() {
        .types = {kQ6_K, kQ8_0, kQ4_1, kQ4_1, kF16, kQ4_0, kBF16},
        .layers = 3,
        .tied = false},
+      {.name = "window", .hidden = 128, .tied = false, .window = 70},
+      {.name = "gemma3",
+       .architecture = "gemma3",
+       .layers = 7,
+       .hidden = 128,
+       .heads = 4,
+       .kv_heads = 1,
+       .head_dim = 48,
+       .head_norms = true,
+       .post_norms = true,
+       .window = 70,
+       .rope_base = 1e6f,
+       .scaling = "linear",
+       .factor = 4,
+       .original_context = 128},
+      {.name = "mistral3",
+       .architecture = "mistral3",
+       .hidden = 128,
+       .context = 256,
+       .tied = false,
+       .temperature = 0.5f,
+       .scaling = "yarn",
+       .factor = 4,
+       .original_context = 64,
+       .yarn_log_multiplier = 1},
+      {.name = "mistral3_mscale",
+       .architecture = "mistral3",
+       .hidden = 128,
+       .context = 256,
+       .tied = false,
+       .temperature = 0.1f,
+       .scaling = "yarn",
+       .factor = 4,
+       .original_context = 64,
+       .yarn_log_multiplier = 0.5f},
+      {.name = "qwen2", .architecture = "qwen2", .hidden = 128, .qkv_biases = true},
+      {.name = "qwen3",
+       .architecture = "qwen3",
+       .hidden = 128,
+       .heads = 6,
+       .kv_heads = 2,
+       .head_dim = 32,
+       .tied = false,
+       .head_norms = true},
+      {.name = "qwen3moe",
+       .architecture = "qwen3moe",
+       .types = {kQ8_0, kQ4_0, kF16},
+       .hidden = 128,
+       .head_dim = 32,
+       .tied = false,
+       .head_norms = true,
+       .experts = {.count = 8, .used = 3}},
+      {.name = "gpt_oss",
+       .architecture = "gpt-oss",
+       .types = {kQ8_0, kMXFP4},
+       .layers = 3,
+       .hidden = 96,
+       .heads = 8,
+       .kv_heads = 2,
+       .head_dim = 32,
+       .tied = false,
+       .biases = true,
+       .mlp_norm = "post_attention_norm",
+       .sinks = true,
+       .window = 40,
+       .rope_base = 150000,
+       .scaling = "yarn",
+       .factor = 8,
+       .original_context = 64,
+       .experts = {.count = 8, .used = 3, .inner = 64, .biases = true}},
+      {.name = "glm4moe",
+       .architecture = "glm4moe",
+       .types = {kQ8_0, kBF16},
+       .layers = 3,
+       .hidden = 128,
+       .heads = 8,
+       .kv_heads = 2,
+       .head_dim = 32,
+       .rotary = 16,
+       .tied = false,
+       .qkv_biases = true,
+       .head_norms = true,
+       .mlp_norm = "post_attention_norm",
+       .prediction_blocks = 1,
+       .experts = {.count = 8,
+                   .used = 3,
+                   .shared = 1,
+                   .leading_dense = 1,
+                   .groups = 1,
+                   .groups_used = 1,
+                   .scale = 2.5f,
+                   .selection_bias = true}},
+      {.name = "glm4moe_groups",
+       .architecture = "glm4moe",
+       .types = {kF32},
+       .hidden = 64,
+       .head_dim = 32,
+       .rotary = 16,
+       .mlp_norm = "post_attention_norm",
+       .experts = {.count = 16,
+                   .used = 4,
+                   .inner = 40,
+                   .shared = 2,
+                   .groups = 4,
+                   .groups_used = 2,
+                   .scale = 1.5f,
+                   .selection_bias = true}},
   };
 }
 

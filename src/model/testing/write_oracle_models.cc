@@ -1,4 +1,5 @@
-// write_oracle_models FOLDER: the small random models that tools/oracle computes golden logits for.
+// write_oracle_models FOLDER: the small random models that tools/oracle computes golden logits for, as
+// ARCHITECTURE/NAME.gguf.
 #include <cstdio>
 #include <filesystem>
 
@@ -9,7 +10,9 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: %s FOLDER\n", argv[0]);
     return 2;
   }
-  std::filesystem::create_directories(argv[1]);
-  for (const auto& options : reprise::testing::oracle_models())
-    make_tiny_llama(options).write(std::filesystem::path(argv[1]) / (options.name + ".gguf"));
+  for (const auto& options : reprise::testing::oracle_models()) {
+    const std::filesystem::path folder = std::filesystem::path(argv[1]) / options.architecture;
+    std::filesystem::create_directories(folder);
+    make_tiny_llama(options).write(folder / (options.name + ".gguf"));
+  }
 }

@@ -34,16 +34,23 @@ inline TokenId next_token(uint64_t prefix, TokenSpan banned) {
   return token;
 }
 
+// The log-probability of a prefix's last token, which no other prefix shares.
+inline float score_of(uint64_t prefix) { return -static_cast<float>(prefix >> 44); }
+
 // What a request yields alone.
 struct Expected {
   std::vector<TokenId> tokens;
   FinishReason reason;
   uint32_t outputs = 0;
+  std::vector<float> scores = {};
 };
 inline Expected run_alone(const Generation& g) {
   Expected expected{{}, FinishReason::kLength};
   uint64_t prefix = hash(g.cache_salt);
-  for (TokenId token : g.prompt) prefix = extend(prefix, token);
+  for (size_t i = 0; i < g.prompt.size(); ++i) {
+    prefix = extend(prefix, g.prompt[i]);
+    if (i > 0 && g.prompt_logprobs >= 0) expected.scores.push_back(score_of(prefix));
+  }
   while (expected.outputs < g.max_tokens) {
     TokenId token =
         next_token(prefix, expected.outputs < g.min_tokens ? TokenSpan(g.stop_tokens) : TokenSpan());
@@ -82,6 +89,7 @@ class ExactExecutor : public Executor {
     for (const BatchItem& item : batch_->items) {
       EXPECT_TRUE(seen.insert(item.sequence).second) << "two items of one sequence";
       result.items.push_back(compute(item));
+      result.scored.push_back(score(item));
     }
     result.elapsed = duration(*batch_);
     return result;
@@ -99,6 +107,7 @@ class ExactExecutor : public Executor {
     return time;
   };
   std::map<RequestId, std::string> salts;
+  std::set<RequestId> tokenless;  // requests with max_tokens 0
   double failure_rate = 0;
   std::mt19937_64 failures;
   size_t open_chunks() const { return open_.size(); }
@@ -130,7 +139,8 @@ class ExactExecutor : public Executor {
     } else {
       open_[item.sequence] = {item.begin, item.end, item.layer_end};
     }
-    EXPECT_EQ(item.sample, item.layer_end == layers_ && item.end == item.tokens.size());
+    EXPECT_EQ(item.sample, item.layer_end == layers_ && item.end == item.tokens.size() &&
+                               !tokenless.contains(item.sequence));
 
     std::vector<uint64_t> prefix{hash(salts.at(item.sequence))};  // [p]: of tokens [0, p)
     for (TokenId token : item.tokens) prefix.push_back(extend(prefix.back(), token));
@@ -178,6 +188,19 @@ class ExactExecutor : public Executor {
     }
     return sampled;
   }
+  std::vector<SampledToken> score(const BatchItem& item) {
+    std::vector<SampledToken> scores;
+    if (item.score_begin == item.score_end) return scores;
+    EXPECT_EQ(item.layer_end, layers_);
+    EXPECT_TRUE(item.begin <= item.score_begin && item.score_end <= item.end)
+        << "scores of rows not computed";
+    uint64_t prefix = hash(salts.at(item.sequence));
+    for (uint32_t p = 0; p < item.score_end + 1; ++p) {
+      prefix = extend(prefix, item.tokens[p]);
+      if (p > item.score_begin) scores.push_back({item.tokens[p], score_of(prefix), {}});
+    }
+    return scores;
+  }
   PageId page(std::span<const PageId> table, uint32_t index, size_t group) {
     EXPECT_LT(index, table.size());
     const PageId id = index < table.size() ? table[index] : kNoPage;
@@ -196,6 +219,8 @@ class ExactExecutor : public Executor {
 struct Outcome {
   bool started = false;
   std::vector<TokenId> tokens;
+  std::vector<TokenId> scored;
+  std::vector<float> scores;
   std::optional<Finished> finished;
   Nanos first_at = -1;
 };
@@ -212,6 +237,12 @@ class Recorder : public EventSink {
       EXPECT_TRUE(outcome.started);
       if (outcome.first_at < 0) outcome.first_at = clock;
       for (auto& token : tokens->tokens) outcome.tokens.push_back(token.token);
+    } else if (auto* scores = std::get_if<PromptTokens>(&event)) {
+      EXPECT_TRUE(outcome.started && outcome.tokens.empty());
+      for (auto& token : scores->tokens) {
+        outcome.scored.push_back(token.token);
+        outcome.scores.push_back(token.logprob);
+      }
     } else {
       outcome.finished = std::get<Finished>(event);
     }
@@ -230,6 +261,7 @@ struct Scenario {
   uint32_t max_rows = 64, max_running = 8;
   bool faults = true;  // cancels, blocked queues, failing items
   uint32_t layers = 3;
+  double pass_tokens = 0;
   Nanos longest_step = 20 * kMillisecond;
 };
 
@@ -243,6 +275,7 @@ struct World {
     executor = std::make_unique<ExactExecutor>(scenario.spec, pools, scenario.layers);
     SchedulerConfig config;
     config.layers = scenario.layers;
+    config.pass_tokens = scenario.pass_tokens;
     config.kv = scenario.spec;
     config.chunk_tokens = scenario.chunk;
     config.pace = scenario.pace;
@@ -257,6 +290,7 @@ struct World {
     if (added) {
       generations[id] = g;
       executor->salts[id] = g.cache_salt;
+      if (g.max_tokens == 0) executor->tokenless.insert(id);
       sink.outcomes[id];
     }
     return added.has_value();

@@ -15,7 +15,7 @@ class Bound {
  public:
   const Value* operator[](size_t i) const { return values_[i]; }
   const Value& at(size_t i) const { return *values_[i]; }  // a required parameter
-  const Value& or_else(size_t i, const Value& fallback) const { return values_[i] ? *values_[i] : fallback; }
+  Value or_else(size_t i, Value fallback) const { return values_[i] ? *values_[i] : fallback; }
   bool given(size_t i) const {
     return values_[i] != nullptr && !values_[i]->is(Kind::kNone);
   }  // and not None

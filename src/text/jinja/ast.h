@@ -1,7 +1,8 @@
-// A parsed template. Names of variables are numbered (Symbol), so that the interpreter finds them without
-// comparing text; filters, tests and methods are looked up while parsing. Views point into the SourceText.
+// A parsed template. Everything that a name can mean is found while parsing: variables have slots in their
+// scopes (scopes.h), filters, tests and methods are pointers. Views point into the SourceText.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,12 +19,31 @@
 
 namespace reprise::jinja {
 
-using Symbol = uint32_t;
+using Symbol = uint32_t;  // the number of a variable's name
+
+constexpr uint32_t kTopScope = 0;
+
+struct Place {  // of a variable
+  uint32_t up;  // how many scopes outwards
+  uint32_t slot;
+};
+
+// How much a tree takes to evaluate.
+struct Extent {
+  uint32_t height = 0;  // limited, so that recursion over it is
+  uint32_t steps = 0;   // nodes
+
+  friend Extent operator+(Extent a, Extent b) { return {std::max(a.height, b.height), a.steps + b.steps}; }
+};
 
 struct Expr;
 struct Stmt;
 using ExprPtr = std::unique_ptr<Expr>;
-using Body = std::vector<Stmt>;
+struct Body {
+  std::vector<Stmt> statements;
+  Extent extent;               // of all statements, without the bodies in them
+  uint32_t scope = kTopScope;  // another one where the body has variables of its own
+};
 
 struct Arguments {
   std::vector<ExprPtr> positional;
@@ -38,8 +58,9 @@ struct Literal {
   Value value;
 };
 struct Name {
-  Symbol symbol;
   std::string_view name;
+  Place place = {};               // the innermost of those that may have it
+  std::vector<Place> outer = {};  // the others, outwards: where to look while that one is empty
 };
 struct ListDisplay {
   std::vector<ExprPtr> items;
@@ -50,10 +71,16 @@ struct TupleDisplay {
 struct DictDisplay {
   std::vector<std::pair<ExprPtr, ExprPtr>> pairs;
 };
-struct Attribute {
+struct Member {  // object.name, or object['name']
+  enum class Of : uint8_t {
+    kAny,
+    kVariable,  // if that is a dict or namespace, an entry of it is meant and nothing else
+    kLoop,      // the variable `loop`, which has such an attribute
+  };
   ExprPtr object;
-  std::string_view name;
-  MethodSet methods;
+  MemberName name;
+  bool is_item;
+  Of of;
 };
 struct Subscript {
   ExprPtr object;
@@ -87,7 +114,7 @@ struct Sign {
   bool negative;
 };
 struct Logical {
-  ExprPtr left, right;
+  std::vector<ExprPtr> operands;
   bool is_and;
 };
 struct Binary {
@@ -112,29 +139,41 @@ enum class Comparison : uint8_t {
   kNotIn
 };
 struct Compare {
+  Comparison op;
+  ExprPtr left, right;
+  bool is_quick;  // == or != of a variable's Member and a short literal text
+};
+struct CompareChain {  // a < b < c
   ExprPtr first;
   std::vector<std::pair<Comparison, ExprPtr>> rest;
+};
+struct Contains {  // 'key' in container
+  MemberName key;
+  ExprPtr container;
+  bool negated;
 };
 
 struct Expr {
   Position where;
-  uint32_t height = 0;  // of the tree below; limited, so that recursion over it is
-  std::variant<Literal, Name, ListDisplay, TupleDisplay, DictDisplay, Attribute, Subscript, Slice, Call,
-               Filter, Test, Not, Sign, Logical, Binary, Concat, Conditional, Compare>
+  Extent extent;
+  std::variant<Literal, Name, ListDisplay, TupleDisplay, DictDisplay, Member, Subscript, Slice, Call, Filter,
+               Test, Not, Sign, Logical, Binary, Concat, Conditional, Compare, CompareChain, Contains>
       node;
 };
 
 // ---- statements ----
 
-struct Target;
-struct NamespaceTarget {
+struct VariableTarget {  // in the current scope
   Symbol symbol;
-  std::string_view name;
-  std::string_view attribute;
+  uint32_t slot = 0;
+};
+struct NamespaceTarget {
+  ExprPtr object;
+  MemberName attribute;
 };
 struct Target {  // of an assignment
   Position where;
-  std::variant<Symbol, NamespaceTarget, std::vector<Target>> to;
+  std::variant<VariableTarget, NamespaceTarget, std::vector<Target>> to;
 };
 
 struct Text {
@@ -143,15 +182,26 @@ struct Text {
 struct Print {
   ExprPtr value;
 };
+struct Branch {
+  ExprPtr condition;  // null: {% else %}
+  Body body;
+};
 struct If {
-  std::vector<std::pair<ExprPtr, Body>> branches;
-  Body otherwise;
+  std::vector<Branch> branches;
 };
 struct For {
+  struct Condition {  // which elements are met; sees the target alone, in a scope of its own
+    Target target;
+    ExprPtr test;
+    uint32_t scope;
+  };
+  static constexpr uint32_t kLoopSlot = 0;
   Target target;
   ExprPtr iterable;
-  ExprPtr condition;  // may be null
+  std::optional<Condition> condition;
   bool recursive = false;
+  bool uses_loop = false;  // the body mentions the variable `loop`
+  uint32_t set_anew = 0;   // the first slot of the body's scope that a round does not begin by setting
   Body body;
   Body otherwise;
 };
@@ -169,15 +219,20 @@ struct With {
   Body body;
 };
 struct Signature {
-  std::vector<std::pair<Symbol, std::string_view>> parameters;
+  struct Parameter {
+    std::string_view name;
+    uint32_t slot;
+  };
+  static constexpr uint32_t kCallerSlot = 0, kKwargsSlot = 1, kVarargsSlot = 2;
+  std::vector<Parameter> parameters;
   std::vector<ExprPtr> defaults;  // of the last parameters
   bool uses_caller = false;       // the body mentions caller, kwargs, varargs
   bool uses_kwargs = false;
   bool uses_varargs = false;
 };
 struct MacroDefinition {
-  Symbol symbol;
   std::string_view name;
+  uint32_t slot = 0;  // of the macro itself, in the scope around
   Signature signature;
   Body body;
 };
@@ -206,17 +261,25 @@ struct Stmt {
       node;
 };
 
+// The node of an expression or a statement, which is known to be one of that type.
+template <typename Node, typename... Nodes>
+const Node& held(const std::variant<Nodes...>& node) {
+  const Node* found = std::get_if<Node>(&node);
+  if (found == nullptr) __builtin_unreachable();
+  return *found;
+}
+
 // Symbols every template has.
 enum : Symbol { kLoopSymbol, kCallerSymbol, kKwargsSymbol, kVarargsSymbol, kFirstFreeSymbol };
 
 struct Template {
   std::unique_ptr<SourceText> text;
-  std::vector<std::string_view> symbols;  // names by number
-  std::unordered_map<std::string_view, Symbol> symbol_of;
-  // Top-level names that the top level sets before it reads them. As in jinja2, such a name is a variable of
-  // the template from the start, so that a loop or macro that reads it earlier finds nothing, not the
+  std::unordered_map<std::string_view, Symbol> symbols;  // which are the slots of the top level, too
+  // By scope: what its slots hold when it is entered. That is nothing, but for names that the scope sets
+  // before it reads them and of which no scope around it knows. As in jinja2, such a name is a variable of
+  // the scope from the start, so that a loop or macro in it that reads it earlier finds it undefined, not the
   // caller's value.
-  std::vector<Symbol> own;
+  std::vector<std::vector<Value>> fresh;
   Body body;
 };
 

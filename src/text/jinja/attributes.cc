@@ -7,20 +7,20 @@
 namespace reprise::jinja {
 namespace {
 
-// Attributes every Python object has, so that reaching for one is a breach rather than a missing item.
 bool is_internal(std::string_view name) {
   return name.size() > 4 && name.starts_with("__") && name.ends_with("__");
 }
 
-Value own_attribute(Runtime& rt, const Value& v, std::string_view name) {
+Value own_attribute(Runtime& rt, Value v, const MemberName& member) {
+  const std::string_view name = member.text;
   switch (v.kind()) {
     case Kind::kLoop:
     case Kind::kMacro:
-      return rt.object_attribute(v, name);
+      return rt.object_attribute(v, member);
     case Kind::kCycler:
       return cycler_attribute(rt, v, name);
     case Kind::kNamespace: {
-      const Value* found = v.dict()->find(name);
+      const Value* found = v.dict()->find(name, member.hash);
       return found ? *found : Value();
     }
     case Kind::kTuple:
@@ -47,9 +47,9 @@ Value own_attribute(Runtime& rt, const Value& v, std::string_view name) {
   }
 }
 
-// The attribute or kMissing.
-Value find_attribute(Runtime& rt, const Value& v, std::string_view name, const MethodSet& methods) {
-  if (const Method* method = methods.of(v)) {
+// A method or attribute that Python has for the type, or kMissing.
+Value type_attribute(Runtime& rt, Value v, const MemberName& name) {
+  if (const Method* method = name.methods.of(v)) {
     return Value::object(Kind::kMethod, rt.heap.make<BoundMethod>(v, method));
   }
   return own_attribute(rt, v, name);
@@ -61,10 +61,11 @@ MethodSet::MethodSet(std::string_view name)
     : string(find_string_method(name)),
       list(find_list_method(name)),
       tuple(find_tuple_method(name)),
+      range(find_range_method(name)),
       dict(find_dict_method(name)),
       number(find_number_method(name)) {}
 
-const Method* MethodSet::of(const Value& v) const {
+const Method* MethodSet::of(Value v) const {
   switch (v.kind()) {
     case Kind::kString:
       return string;
@@ -72,6 +73,8 @@ const Method* MethodSet::of(const Value& v) const {
       return list;
     case Kind::kTuple:
       return tuple;
+    case Kind::kRange:
+      return range;
     case Kind::kDict:
       return dict;
     case Kind::kBool:
@@ -83,31 +86,36 @@ const Method* MethodSet::of(const Value& v) const {
   }
 }
 
-Value attribute(Runtime& rt, const Value& v, std::string_view name, const MethodSet& methods) {
-  if (v.is(Kind::kDict) && methods.dict == nullptr) [[likely]] {
-    if (const Value* found = v.dict()->find(name)) return *found;
-  }
+MemberName::MemberName(std::string_view name)
+    : text(name),
+      hash(hash_text(name)),
+      methods(name),
+      loop(find_loop_member(name)),
+      internal(is_internal(name)) {}
+
+Value find_attribute(Runtime& rt, Value v, const MemberName& name) {
   if (v.is(Kind::kUndefined)) raise_undefined(v);
-  if (is_internal(name)) return Value::undefined(name, Absence::kUnsafe);
-  const Value found = find_attribute(rt, v, name, methods);
+  if (name.internal) return Value::undefined(name.text, Absence::kUnsafe);
+  const Value found = type_attribute(rt, v, name);
   if (!found.is(Kind::kMissing)) return found;
-  if (const auto entry = subscript(rt, v, Value::string(name))) return *entry;
-  return Value::undefined(name, Absence::kAttribute);
+  if (const auto entry = subscript(rt, v, Value::string(name.text))) return *entry;
+  return Value::undefined(name.text, Absence::kAttribute);
 }
 
-Value attribute(Runtime& rt, const Value& v, std::string_view name) {
-  return attribute(rt, v, name, MethodSet(name));
+Value attribute(Runtime& rt, Value v, std::string_view name) { return attribute(rt, v, MemberName(name)); }
+
+Value find_item(Runtime& rt, Value v, const MemberName& key) {
+  if (v.is(Kind::kUndefined)) raise_undefined(v);
+  if (key.internal) return Value::undefined(key.text, Absence::kUnsafe);
+  const Value found = type_attribute(rt, v, key);
+  return found.is(Kind::kMissing) ? Value::undefined(key.text, Absence::kAttribute) : found;
 }
 
-Value item(Runtime& rt, const Value& v, const Value& key) {
+Value item(Runtime& rt, Value v, Value key) {
   if (const auto found = subscript(rt, v, key)) return *found;
-  if (!key.is_string()) {
-    return key.is_integral() ? Value::undefined("the object has no such element", Absence::kText)
-                             : Value::undefined("the object has no such item", Absence::kText);
-  }
-  if (is_internal(key.text())) return Value::undefined(key.text(), Absence::kUnsafe);
-  const Value found = find_attribute(rt, v, key.text(), MethodSet(key.text()));
-  return found.is(Kind::kMissing) ? Value::undefined(key.text(), Absence::kAttribute) : found;
+  if (key.is_string()) return item(rt, v, MemberName(key.text()));
+  return key.is_integral() ? Value::undefined("the object has no such element", Absence::kText)
+                           : Value::undefined("the object has no such item", Absence::kText);
 }
 
 }  // namespace reprise::jinja

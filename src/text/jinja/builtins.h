@@ -13,7 +13,7 @@ Builtin find_filter(std::string_view name);
 Builtin find_test(std::string_view name);
 std::span<const Function> global_functions();
 // joiner(): nothing the first time, then the separator.
-Value call_joiner(const Value& joiner, const Args& args);
+Value call_joiner(Value joiner, const Args& args);
 
 struct NamedBuiltin {
   std::string_view name;

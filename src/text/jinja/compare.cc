@@ -2,6 +2,7 @@
 // of two of them can take exponential time in the size of the template.
 #include "text/jinja/compare.h"
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -12,29 +13,16 @@ namespace reprise::jinja {
 namespace {
 
 // Exact for every value here: x87 extended precision holds 64-bit integers.
-long double number(const Value& v) {
+long double number(Value v) {
   return v.is(Kind::kFloat) ? static_cast<long double>(v.as_double()) : static_cast<long double>(v.as_int());
 }
 
-std::partial_ordering order_lists(Runtime& rt, const Value& a, const Value& b);
-
-std::partial_ordering order(Runtime& rt, const Value& a, const Value& b, const char* op) {
-  if (a.is_number() && b.is_number()) return number(a) <=> number(b);
-  if (a.is_string() && b.is_string()) {
-    rt.charge(std::min(a.text().size(), b.text().size()) / 64);
-    return a.text() <=> b.text();  // UTF-8 sorts as code points do
-  }
-  if (a.is_listlike() && a.kind() == b.kind()) return order_lists(rt, a, b);
-  if (a.is(Kind::kUndefined) || b.is(Kind::kUndefined)) raise_undefined(a.is(Kind::kUndefined) ? a : b);
-  raise("'{}' not supported between instances of '{}' and '{}'", op, type_name(a), type_name(b));
-}
-
-std::partial_ordering order_lists(Runtime& rt, const Value& a, const Value& b) {
+std::partial_ordering order_lists(Runtime& rt, Value a, Value b) {
   const Nesting nesting(rt);
   const List& x = *a.list();
   const List& y = *b.list();
   for (uint32_t i = 0; i < std::min(x.size, y.size); ++i) {
-    if (!equal(rt, x.items[i], y.items[i])) return order(rt, x.items[i], y.items[i], "<");
+    if (!equal(rt, x.items[i], y.items[i])) return order(rt, Order::kLess, x.items[i], y.items[i]);
   }
   return x.size <=> y.size;
 }
@@ -47,7 +35,7 @@ uint64_t mix(uint64_t h) {
 
 }  // namespace
 
-void raise_undefined(const Value& v) {
+void raise_undefined(Value v) {
   switch (static_cast<Absence>(v.flag())) {
     case Absence::kName:
       raise("'{}' is undefined", v.text());
@@ -63,7 +51,7 @@ void raise_undefined(const Value& v) {
   raise("undefined value");
 }
 
-bool truthy(const Value& v) {
+bool truthy_object(Value v) {
   switch (v.kind()) {
     case Kind::kMissing:
     case Kind::kNone:
@@ -74,8 +62,6 @@ bool truthy(const Value& v) {
       return v.as_int() != 0;
     case Kind::kFloat:
       return v.as_double() != 0;
-    case Kind::kString:
-      return !v.text().empty();
     case Kind::kList:
     case Kind::kTuple:
     case Kind::kView:
@@ -89,7 +75,8 @@ bool truthy(const Value& v) {
   }
 }
 
-bool equal(Runtime& rt, const Value& a, const Value& b) {
+bool equal_objects(Runtime& rt, Value a, Value b) {
+  if (a.is_integral() && b.is_integral()) return a.as_int() == b.as_int();
   if (a.is_number() && b.is_number()) return number(a) == number(b);
   if (a.kind() != b.kind()) return false;
   switch (a.kind()) {
@@ -97,9 +84,6 @@ bool equal(Runtime& rt, const Value& a, const Value& b) {
     case Kind::kNone:
     case Kind::kMissing:
       return true;
-    case Kind::kString:
-      rt.charge(a.text().size() / 64);
-      return a.text() == b.text();
     case Kind::kList:
     case Kind::kTuple: {
       if (a.identity() == b.identity()) return true;
@@ -131,28 +115,37 @@ bool equal(Runtime& rt, const Value& a, const Value& b) {
       const Range& y = *b.as<Range>();
       return x.size == y.size && (x.size == 0 || (x.start == y.start && (x.size == 1 || x.step == y.step)));
     }
+    case Kind::kView: {  // of keys and items: as sets
+      if (a.identity() == b.identity()) return true;
+      const auto is_set = [](Value v) { return static_cast<ViewKind>(v.flag()) != ViewKind::kValues; };
+      if (!is_set(a) || !is_set(b) || a.list()->size != b.list()->size) return false;
+      return std::ranges::all_of(a.list()->span(), [&](const Value& x) {
+        return std::ranges::any_of(b.list()->span(), [&](const Value& y) {
+          rt.charge();
+          return equal(rt, x, y);
+        });
+      });
+    }
     default:
       return a.identity() == b.identity();
   }
 }
 
-bool ordered(Runtime& rt, Order op, const Value& a, const Value& b) {
-  switch (op) {
-    case Order::kLess:
-      return order(rt, a, b, "<") < 0;
-    case Order::kLessEqual:
-      return order(rt, a, b, "<=") <= 0;
-    case Order::kGreater:
-      return order(rt, a, b, ">") > 0;
-    case Order::kGreaterEqual:
-      return order(rt, a, b, ">=") >= 0;
+std::partial_ordering order(Runtime& rt, Order op, Value a, Value b) {
+  static constexpr std::string_view kSymbols[] = {"<", "<=", ">", ">="};
+  if (a.is_integral() && b.is_integral()) return a.as_int() <=> b.as_int();
+  if (a.is_number() && b.is_number()) return number(a) <=> number(b);
+  if (a.is_string() && b.is_string()) {
+    rt.charge(std::min(a.text().size(), b.text().size()) / 64);
+    return a.text() <=> b.text();  // UTF-8 sorts as code points do
   }
-  return false;
+  if (a.is_listlike() && a.kind() == b.kind()) return order_lists(rt, a, b);
+  if (a.is(Kind::kUndefined) || b.is(Kind::kUndefined)) raise_undefined(a.is(Kind::kUndefined) ? a : b);
+  raise("'{}' not supported between instances of '{}' and '{}'", kSymbols[static_cast<size_t>(op)],
+        type_name(a), type_name(b));
 }
 
-bool less(Runtime& rt, const Value& a, const Value& b) { return ordered(rt, Order::kLess, a, b); }
-
-bool contains(Runtime& rt, const Value& container, const Value& item) {
+bool contains(Runtime& rt, Value container, Value item) {
   if (container.is_string()) {
     if (item.is(Kind::kUndefined)) raise("'in <string>' requires string as left operand, not Undefined");
     if (!item.is_string()) {
@@ -163,6 +156,8 @@ bool contains(Runtime& rt, const Value& container, const Value& item) {
   }
   if (container.is(Kind::kDict)) return container.dict()->find(rt, item) != nullptr;
   if (!is_iterable(container)) raise("argument of type '{}' is not iterable", type_name(container));
+  // As a set the view of keys looks an item up by its hash.
+  if (container.is(Kind::kView) && static_cast<ViewKind>(container.flag()) == ViewKind::kKeys) hash(rt, item);
   const Sequence sequence = iterate(rt, container);
   for (size_t i = 0; i < sequence.size(); ++i) {
     rt.charge();
@@ -173,7 +168,7 @@ bool contains(Runtime& rt, const Value& container, const Value& item) {
 
 uint64_t hash_text(std::string_view text) { return std::hash<std::string_view>{}(text); }
 
-uint64_t hash(Runtime& rt, const Value& v) {
+uint64_t hash(Runtime& rt, Value v) {
   switch (v.kind()) {
     case Kind::kString:
       rt.charge(v.text().size() / 64);
@@ -200,8 +195,10 @@ uint64_t hash(Runtime& rt, const Value& v) {
     }
     case Kind::kList:
     case Kind::kDict:
-    case Kind::kNamespace:
       raise("unhashable type: '{}'", type_name(v));
+    case Kind::kView:
+      if (static_cast<ViewKind>(v.flag()) != ViewKind::kValues) raise("unhashable type: '{}'", type_name(v));
+      return mix(reinterpret_cast<uintptr_t>(v.identity()));
     case Kind::kUndefined:
     case Kind::kNone:
       return mix(static_cast<uint64_t>(v.kind()));
@@ -210,7 +207,7 @@ uint64_t hash(Runtime& rt, const Value& v) {
   }
 }
 
-uint64_t length(const Value& v) {
+uint64_t length(Value v) {
   switch (v.kind()) {
     case Kind::kUndefined:
       return 0;
@@ -229,7 +226,7 @@ uint64_t length(const Value& v) {
   }
 }
 
-std::string_view type_name(const Value& v) {
+std::string_view type_name(Value v) {
   switch (v.kind()) {
     case Kind::kMissing:
     case Kind::kUndefined:

@@ -16,12 +16,12 @@ namespace {
 
 // ---- list ----
 
-Value append(Runtime& rt, const Value& self, const Args& args) {
+Value append(Runtime& rt, Value self, const Args& args) {
   self.list()->push(rt, bind<1>("append", args, {""}, 1).at(0));
   return Value::none();
 }
 
-Value extend(Runtime& rt, const Value& self, const Args& args) {
+Value extend(Runtime& rt, Value self, const Args& args) {
   const Sequence more = iterate(rt, bind<1>("extend", args, {""}, 1).at(0));
   const size_t size = more.size();
   rt.charge(size / 8);
@@ -29,7 +29,7 @@ Value extend(Runtime& rt, const Value& self, const Args& args) {
   return Value::none();
 }
 
-Value insert(Runtime& rt, const Value& self, const Args& args) {
+Value insert(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<2>("insert", args, {"", ""}, 2);
   List& list = *self.list();
   int64_t at = to_index(a.at(0));
@@ -41,7 +41,7 @@ Value insert(Runtime& rt, const Value& self, const Args& args) {
   return Value::none();
 }
 
-Value pop(Runtime& rt, const Value& self, const Args& args) {
+Value pop(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<1>("pop", args, {""});
   List& list = *self.list();
   if (list.size == 0) raise("pop from empty list");
@@ -55,8 +55,8 @@ Value pop(Runtime& rt, const Value& self, const Args& args) {
   return v;
 }
 
-int64_t find(Runtime& rt, const Value& self, const Value& wanted, int64_t start = 0,
-             int64_t end = INT64_MAX) {
+// In a list or tuple.
+int64_t find(Runtime& rt, Value self, Value wanted, int64_t start = 0, int64_t end = INT64_MAX) {
   const List& list = *self.list();
   const auto clip = [&](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + list.size : i, 0, list.size); };
   end = clip(end);
@@ -67,7 +67,7 @@ int64_t find(Runtime& rt, const Value& self, const Value& wanted, int64_t start 
   return -1;
 }
 
-Value remove(Runtime& rt, const Value& self, const Args& args) {
+Value remove(Runtime& rt, Value self, const Args& args) {
   const int64_t at = find(rt, self, bind<1>("remove", args, {""}, 1).at(0));
   if (at < 0) raise("list.remove(x): x not in list");
   List& list = *self.list();
@@ -76,7 +76,7 @@ Value remove(Runtime& rt, const Value& self, const Args& args) {
   return Value::none();
 }
 
-Value index(Runtime& rt, const Value& self, const Args& args) {
+Value index(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<3>("index", args, {"", "", ""}, 1);
   const int64_t at =
       find(rt, self, a.at(0), a[1] ? to_index(a.at(1)) : 0, a[2] ? to_index(a.at(2)) : INT64_MAX);
@@ -84,7 +84,7 @@ Value index(Runtime& rt, const Value& self, const Args& args) {
   return Value::integer(at);
 }
 
-Value count(Runtime& rt, const Value& self, const Args& args) {
+Value count(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<1>("count", args, {""}, 1);
   int64_t n = 0;
   for (const Value& v : self.list()->span()) {
@@ -94,24 +94,24 @@ Value count(Runtime& rt, const Value& self, const Args& args) {
   return Value::integer(n);
 }
 
-Value clear(Runtime&, const Value& self, const Args& args) {
+Value clear(Runtime&, Value self, const Args& args) {
   bind<0>("clear", args, {});
   self.list()->size = 0;
   return Value::none();
 }
 
-Value copy(Runtime& rt, const Value& self, const Args& args) {
+Value copy(Runtime& rt, Value self, const Args& args) {
   bind<0>("copy", args, {});
   return new_list(rt, self.list()->span());
 }
 
-Value reverse(Runtime&, const Value& self, const Args& args) {
+Value reverse(Runtime&, Value self, const Args& args) {
   bind<0>("reverse", args, {});
   std::ranges::reverse(self.list()->span());
   return Value::none();
 }
 
-Value sort(Runtime& rt, const Value& self, const Args& args) {
+Value sort(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<2>("sort", args, {"key", "reverse"});
   if (!args.positional.empty()) raise("sort() takes no positional arguments");
   List& list = *self.list();
@@ -142,21 +142,44 @@ constexpr std::array kListMethods = std::to_array<Method>({
 
 constexpr std::array kTupleMethods = std::to_array<Method>({{"count", count}, {"index", index}});
 
+// ---- range ----
+
+int64_t find_in_range(Runtime& rt, Value self, Value wanted) {
+  const Range& range = *self.as<Range>();
+  rt.charge(range.size / 4);
+  for (uint32_t i = 0; i < range.size; ++i) {
+    if (equal(rt, range.at(i), wanted)) return i;
+  }
+  return -1;
+}
+
+Value range_index(Runtime& rt, Value self, const Args& args) {
+  const int64_t at = find_in_range(rt, self, bind<1>("index", args, {""}, 1).at(0));
+  if (at < 0) raise("the value is not in the range");
+  return Value::integer(at);
+}
+
+Value range_count(Runtime& rt, Value self, const Args& args) {
+  return Value::integer(find_in_range(rt, self, bind<1>("count", args, {""}, 1).at(0)) < 0 ? 0 : 1);
+}
+
+constexpr std::array kRangeMethods = std::to_array<Method>({{"count", range_count}, {"index", range_index}});
+
 // ---- dict ----
 
-Value dict_get(Runtime& rt, const Value& self, const Args& args) {
+Value dict_get(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<2>("get", args, {"", ""}, 1);
   const Value* found = self.dict()->find(rt, a.at(0));
   return found ? *found : a.or_else(1, Value::none());
 }
 
 template <ViewKind kind>
-Value dict_view_of(Runtime& rt, const Value& self, const Args& args) {
+Value dict_view_of(Runtime& rt, Value self, const Args& args) {
   bind<0>("dict method", args, {});
   return dict_view(rt, *self.dict(), kind);
 }
 
-Value dict_pop(Runtime& rt, const Value& self, const Args& args) {
+Value dict_pop(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<2>("pop", args, {"", ""}, 1);
   if (const Value* found = self.dict()->find(rt, a.at(0))) {
     const Value v = *found;
@@ -167,7 +190,7 @@ Value dict_pop(Runtime& rt, const Value& self, const Args& args) {
   return a.at(1);
 }
 
-Value dict_popitem(Runtime& rt, const Value& self, const Args& args) {
+Value dict_popitem(Runtime& rt, Value self, const Args& args) {
   bind<0>("popitem", args, {});
   Dict& dict = *self.dict();
   for (uint32_t i = dict.end; i > 0; --i) {
@@ -179,7 +202,7 @@ Value dict_popitem(Runtime& rt, const Value& self, const Args& args) {
   raise("popitem(): dictionary is empty");
 }
 
-Value dict_setdefault(Runtime& rt, const Value& self, const Args& args) {
+Value dict_setdefault(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<2>("setdefault", args, {"", ""}, 1);
   if (const Value* found = self.dict()->find(rt, a.at(0))) return *found;
   const Value v = a.or_else(1, Value::none());
@@ -187,27 +210,27 @@ Value dict_setdefault(Runtime& rt, const Value& self, const Args& args) {
   return v;
 }
 
-Value dict_update(Runtime& rt, const Value& self, const Args& args) {
+Value dict_update(Runtime& rt, Value self, const Args& args) {
   if (args.positional.size() > 1) raise("update expected at most 1 argument");
   if (!args.positional.empty()) merge_into(rt, *self.dict(), args.positional[0]);
   for (const NamedArg& named : args.named) self.dict()->set(rt, named.name, named.value);
   return Value::none();
 }
 
-Value dict_copy(Runtime& rt, const Value& self, const Args& args) {
+Value dict_copy(Runtime& rt, Value self, const Args& args) {
   bind<0>("copy", args, {});
   const Value result = new_dict(rt);
   merge_into(rt, *result.dict(), self);
   return result;
 }
 
-Value dict_clear(Runtime&, const Value& self, const Args& args) {
+Value dict_clear(Runtime&, Value self, const Args& args) {
   bind<0>("clear", args, {});
   self.dict()->clear();
   return Value::none();
 }
 
-Value dict_fromkeys(Runtime& rt, const Value&, const Args& args) {
+Value dict_fromkeys(Runtime& rt, Value, const Args& args) {
   const auto a = bind<2>("fromkeys", args, {"", ""}, 1);
   const Value result = new_dict(rt);
   const Sequence keys = iterate(rt, a.at(0));
@@ -231,13 +254,13 @@ constexpr std::array kDictMethods = std::to_array<Method>({
 
 // ---- numbers ----
 
-Value is_integer(Runtime&, const Value& self, const Args& args) {
+Value is_integer(Runtime&, Value self, const Args& args) {
   if (!self.is(Kind::kFloat)) raise("'{}' object has no attribute 'is_integer'", type_name(self));
   bind<0>("is_integer", args, {});
   return Value::boolean(std::isfinite(self.as_double()) && self.as_double() == std::floor(self.as_double()));
 }
 
-Value bit_length(Runtime&, const Value& self, const Args& args) {
+Value bit_length(Runtime&, Value self, const Args& args) {
   if (self.is(Kind::kFloat)) raise("'float' object has no attribute 'bit_length'");
   bind<0>("bit_length", args, {});
   auto magnitude = static_cast<unsigned __int128>(self.as_int() < 0 ? -self.as_int() : self.as_int());
@@ -257,7 +280,8 @@ const Method* find_in(const std::array<Method, N>& methods, std::string_view nam
 
 }  // namespace
 
-void merge_into(Runtime& rt, Dict& dict, const Value& source) {
+void merge_into(Runtime& rt, Dict& dict, Value source) {
+  if (source.is(Kind::kUndefined)) raise_undefined(source);
   if (source.is(Kind::kDict)) {
     const Dict& other = *source.dict();
     rt.charge(other.size / 4);
@@ -279,6 +303,7 @@ void merge_into(Runtime& rt, Dict& dict, const Value& source) {
 
 const Method* find_list_method(std::string_view name) { return find_in(kListMethods, name); }
 const Method* find_tuple_method(std::string_view name) { return find_in(kTupleMethods, name); }
+const Method* find_range_method(std::string_view name) { return find_in(kRangeMethods, name); }
 const Method* find_dict_method(std::string_view name) { return find_in(kDictMethods, name); }
 const Method* find_number_method(std::string_view name) { return find_in(kNumberMethods, name); }
 

@@ -4,6 +4,7 @@
 #include "text/jinja/containers.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "text/jinja/compare.h"
@@ -25,7 +26,7 @@ void grow(Runtime& rt, T*& items, uint32_t size, uint32_t& capacity) {
 }
 }  // namespace
 
-void List::push(Runtime& rt, const Value& v) {
+void List::push(Runtime& rt, Value v) {
   if (size == capacity) grow(rt, items, size, capacity);
   new (items + size++) Value(v);
 }
@@ -33,9 +34,8 @@ void List::push(Runtime& rt, const Value& v) {
 template <typename Equal>
 Dict::Entry* Dict::locate(uint64_t hash, const Equal& equal) const {
   if (slots == nullptr) {
-    for (uint32_t i = 0; i < end; ++i) {
-      if (entries[i].hash == hash && !entries[i].key.is(Kind::kMissing) && equal(entries[i].key))
-        return &entries[i];
+    for (Entry* e = entries; e != entries + end; ++e) {
+      if (e->hash == hash && !e->key.is(Kind::kMissing) && equal(e->key)) return e;
     }
     return nullptr;
   }
@@ -46,8 +46,13 @@ Dict::Entry* Dict::locate(uint64_t hash, const Equal& equal) const {
   return nullptr;
 }
 
+Value* Dict::find_any(std::string_view key, uint64_t hash) const {
+  Entry* e = locate(hash, [&](Value k) { return k.is_string() && same_text(k.text(), key); });
+  return e ? &e->value : nullptr;
+}
+
 void Dict::rebuild_slots(Runtime& rt) {
-  slot_count = capacity * 2;
+  slot_count = std::bit_ceil(capacity) * 2;
   slots = rt.heap.array<uint32_t>(slot_count);
   std::fill_n(slots, slot_count, 0);
   for (uint32_t e = 0; e < end; ++e) {
@@ -57,7 +62,14 @@ void Dict::rebuild_slots(Runtime& rt) {
   }
 }
 
-void Dict::append(Runtime& rt, const Value& key, const Value& value, uint64_t hash) {
+void Dict::reserve(Runtime& rt, uint32_t count) {
+  if (count == 0) return;
+  entries = rt.heap.array<Entry>(count);
+  capacity = count;
+  if (capacity > kSmall) rebuild_slots(rt);
+}
+
+void Dict::append(Runtime& rt, Value key, Value value, uint64_t hash) {
   if (end == capacity) {
     grow(rt, entries, end, capacity);
     uint32_t kept = 0;
@@ -76,18 +88,13 @@ void Dict::append(Runtime& rt, const Value& key, const Value& value, uint64_t ha
   }
 }
 
-Value* Dict::find(std::string_view key) const {
-  Entry* e = locate(hash_text(key), [&](const Value& k) { return k.is_string() && k.text() == key; });
-  return e ? &e->value : nullptr;
-}
-
-Value* Dict::find(Runtime& rt, const Value& key) const {
+Value* Dict::find(Runtime& rt, Value key) const {
   if (key.is_string()) return find(key.text());
-  Entry* e = locate(hash(rt, key), [&](const Value& k) { return equal(rt, k, key); });
+  Entry* e = locate(hash(rt, key), [&](Value k) { return equal(rt, k, key); });
   return e ? &e->value : nullptr;
 }
 
-void Dict::set(Runtime& rt, const Value& key, const Value& value) {
+void Dict::set(Runtime& rt, Value key, Value value) {
   if (Value* found = find(rt, key)) {
     *found = value;
   } else {
@@ -95,10 +102,18 @@ void Dict::set(Runtime& rt, const Value& key, const Value& value) {
   }
 }
 
-void Dict::set(Runtime& rt, std::string_view key, const Value& value) { set(rt, Value::string(key), value); }
+void Dict::set(Runtime& rt, std::string_view key, uint64_t hash, Value value) {
+  if (Value* found = find(key, hash)) {
+    *found = value;
+  } else {
+    append(rt, Value::string(key), value, hash);
+  }
+}
 
-bool Dict::erase(Runtime& rt, const Value& key) {
-  Entry* e = locate(hash(rt, key), [&](const Value& k) { return equal(rt, k, key); });
+void Dict::set(Runtime& rt, std::string_view key, Value value) { set(rt, key, hash_text(key), value); }
+
+bool Dict::erase(Runtime& rt, Value key) {
+  Entry* e = locate(hash(rt, key), [&](Value k) { return equal(rt, k, key); });
   if (e == nullptr) return false;
   e->key = Value();
   --size;
@@ -121,14 +136,18 @@ Value new_tuple(Runtime& rt, std::span<const Value> items) {
   return Value::object(Kind::kTuple, new_list(rt, items).list());
 }
 
-Value new_pair(Runtime& rt, const Value& first, const Value& second) {
+Value new_pair(Runtime& rt, Value first, Value second) {
   const Value both[] = {first, second};
   return new_tuple(rt, both);
 }
 
-Value new_dict(Runtime& rt) { return Value::object(Kind::kDict, rt.heap.make<Dict>()); }
+Value new_dict(Runtime& rt, uint32_t capacity) {
+  auto* dict = rt.heap.make<Dict>();
+  dict->reserve(rt, capacity);
+  return Value::object(Kind::kDict, dict);
+}
 
-Value new_generator(Runtime&, const Value& list) { return Value::object(Kind::kGenerator, list.list()); }
+Value new_generator(Runtime&, Value list) { return Value::object(Kind::kGenerator, list.list()); }
 
 Value dict_view(Runtime& rt, const Dict& dict, ViewKind kind) {
   rt.charge(dict.size / 8);
@@ -160,7 +179,7 @@ std::vector<const Dict::Entry*> entries_of(Runtime& rt, const Dict& dict, bool s
   return result;
 }
 
-bool is_iterable(const Value& v) {
+bool is_iterable(Value v) {
   switch (v.kind()) {
     case Kind::kUndefined:
     case Kind::kString:
@@ -177,7 +196,7 @@ bool is_iterable(const Value& v) {
   }
 }
 
-Sequence iterate(Runtime& rt, const Value& v) {
+Sequence iterate(Runtime& rt, Value v) {
   switch (v.kind()) {
     case Kind::kUndefined:
       return {};

@@ -17,7 +17,7 @@ class ForEach {
       : builtin_(builtin), positional_(1), named_(named) {
     positional_.insert(positional_.end(), more.begin(), more.end());
   }
-  Value operator()(Runtime& rt, const Value& item) {
+  Value operator()(Runtime& rt, Value item) {
     positional_[0] = item;
     return builtin_(rt, Args{positional_, named_});
   }
@@ -33,12 +33,12 @@ const Value& piped(const Args& args) {
   return args.positional[0];
 }
 
-std::string_view builtin_name(const Value& v, std::string_view what) {
+std::string_view builtin_name(Value v, std::string_view what) {
   if (!v.is_string()) raise("No {} named by a value of type {}", what, type_name(v));
   return v.text();
 }
 
-void map_attribute(Runtime& rt, List& result, const Value& value, const Args& args) {
+void map_attribute(Runtime& rt, List& result, Value value, const Args& args) {
   const Value* attribute = nullptr;
   const Value* missing = nullptr;
   for (const NamedArg& named : args.named) {

@@ -15,7 +15,7 @@
 namespace reprise::jinja {
 namespace {
 
-Value to_list(Runtime& rt, const Value& v) {
+Value to_list(Runtime& rt, Value v) {
   const Sequence s = iterate(rt, v);
   rt.charge(s.size() / 8);
   const Value list = new_list(rt);
@@ -24,7 +24,7 @@ Value to_list(Runtime& rt, const Value& v) {
 }
 
 // The keys that items are compared by: their attribute, in lower case unless told otherwise.
-std::vector<Value> keys_of(Runtime& rt, const List& items, const Value& attribute, bool case_sensitive,
+std::vector<Value> keys_of(Runtime& rt, const List& items, Value attribute, bool case_sensitive,
                            const Value* missing = nullptr) {
   const AttributePath path(attribute);
   std::vector<Value> keys;
@@ -85,16 +85,15 @@ Value sort(Runtime& rt, const Args& args) {
   const List& list = *items.list();
   const Value attribute = a.or_else(3, Value::none());
   const bool case_sensitive = flag(a[2]);
-  if (!attribute.is_string() || attribute.text().find(',') == std::string_view::npos) {
-    return sort_by(rt, list.span(), keys_of(rt, list, attribute, case_sensitive), flag(a[1]));
-  }
-  // Several attributes: tuples of them are the keys.
+  // Lists of the attributes are the keys, of one too: equal ones, missing ones say, are never asked for their
+  // order.
   std::vector<Value> keys(list.size);
   for (Value& key : keys) key = new_list(rt);
-  std::string_view rest = attribute.text();
+  std::string_view rest = attribute.is_string() ? attribute.text() : std::string_view();
   while (true) {
     const size_t comma = rest.find(',');
-    const auto part = keys_of(rt, list, Value::string(rest.substr(0, comma)), case_sensitive);
+    const auto part = keys_of(
+        rt, list, attribute.is_string() ? Value::string(rest.substr(0, comma)) : attribute, case_sensitive);
     for (size_t i = 0; i < keys.size(); ++i) keys[i].list()->push(rt, part[i]);
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);

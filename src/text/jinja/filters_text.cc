@@ -19,7 +19,7 @@ namespace {
 
 bool flag(const Value* v) { return v != nullptr && truthy(*v); }
 
-std::string_view need_string(const Value& v, std::string_view filter) {
+std::string_view need_string(Value v, std::string_view filter) {
   if (v.is_string()) return v.text();
   if (v.is(Kind::kUndefined)) raise_undefined(v);
   raise("{}() needs a str, not {}", filter, type_name(v));
@@ -30,7 +30,7 @@ Value transformed(Runtime& rt, const Args& args) {
   const Value s = soft_str(rt, bind<1>("filter", args, {"s"}, 1).at(0));
   rt.charge(s.text().size() / 16);
   rt.heap.require(s.text().size(), 2);
-  return rt.heap.string(transform(s.text()), s.safe());
+  return rt.heap.derived(transform(s.text()), s, s.safe());
 }
 
 // Each word in lower case with its first letter in upper case; words start after white space and - ( { [ <.
@@ -62,7 +62,7 @@ std::string title_words(std::string_view s) {
 Value title(Runtime& rt, const Args& args) {
   const Value s = soft_str(rt, bind<1>("title", args, {"s"}, 1).at(0));
   rt.charge(s.text().size() / 16);
-  return rt.heap.string(title_words(s.text()));
+  return rt.heap.derived(title_words(s.text()), s);
 }
 
 Value center(Runtime& rt, const Args& args) {
@@ -239,15 +239,16 @@ Value indent(Runtime& rt, const Args& args) {
 
 Value truncate(Runtime& rt, const Args& args) {
   const auto a = bind<5>("truncate", args, {"s", "length", "killwords", "end", "leeway"}, 1);
-  const std::string_view s = need_string(a.at(0), "truncate");
   const int64_t length = a[1] ? to_index(a.at(1)) : 255;
   const std::string_view end = a[3] ? need_string(a.at(3), "truncate") : "...";
   const int64_t leeway = a.given(4) ? to_index(a.at(4)) : 5;
   const auto end_length = static_cast<int64_t>(unicode::length(end));
   if (length < end_length) raise("expected length >= {}, got {}", end_length, length);
   if (leeway < 0) raise("expected leeway >= 0, got {}", leeway);
-  const auto size = static_cast<int64_t>(unicode::length(s));
+  // Whatever has a length goes through when it is short enough; only text can be cut.
+  const auto size = static_cast<int64_t>(jinja::length(a.at(0)));
   if (size <= length || size - length <= leeway) return a.at(0);
+  const std::string_view s = need_string(a.at(0), "truncate");
   std::string_view kept = s.substr(0, unicode::offset(s, static_cast<size_t>(length - end_length)));
   if (!flag(a[2])) kept = kept.substr(0, kept.rfind(' '));
   return rt.heap.concat(Value::string(kept, a.at(0).safe()), end);
@@ -257,6 +258,7 @@ Value wordwrap(Runtime& rt, const Args& args) {
   const auto a =
       bind<5>("wordwrap", args, {"s", "width", "break_long_words", "wrapstring", "break_on_hyphens"}, 1);
   const std::string_view s = need_string(a.at(0), "wordwrap");
+  if (s.empty()) return a.at(0);  // no line, so nothing asks what the width is
   rt.charge(s.size() / 2);
   const int64_t width = a[1] ? to_index(a.at(1)) : 79;
   if (width <= 0) raise("invalid width {} (must be > 0)", width);

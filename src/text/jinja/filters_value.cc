@@ -97,7 +97,9 @@ Value to_integer(Runtime&, const Args& args) {
   }
   if (v.is(Kind::kUndefined)) raise_undefined(v);
   if (!v.is_string()) return fallback;
-  if (const auto parsed = parse_int(v.text(), a[2] ? to_index(a.at(2)) : 10)) return *parsed;
+  if (a[2] == nullptr || a.at(2).is_integral()) {  // Python's int() takes no other base
+    if (const auto parsed = parse_int(v.text(), a[2] ? to_index(a.at(2)) : 10)) return *parsed;
+  }
   const auto parsed = parse_float(v.text());
   return parsed ? truncated(*parsed).value_or(fallback) : fallback;
 }
@@ -129,7 +131,7 @@ __int128 power_of_ten(int64_t n) {
 }
 
 // Python's round(): half to even, on the exact decimal value of a float.
-Value round_half_even(const Value& v, int64_t digits) {
+Value round_half_even(Value v, int64_t digits) {
   if (v.is_integral()) {
     if (digits >= 0) return from_int(v.as_int());
     if (digits < -25) return Value::integer(0);
@@ -149,6 +151,13 @@ Value round_half_even(const Value& v, int64_t digits) {
   return Value::real(std::nearbyint(d / unit) * unit);
 }
 
+// Python's round() without a number of digits.
+Value integer_of(Value whole) {
+  if (whole.is_integral()) return whole;
+  if (!std::isfinite(whole.as_double())) raise("cannot convert float infinity or NaN to integer");
+  return *truncated(whole.as_double());
+}
+
 Value round(Runtime& rt, const Args& args) {
   const auto a = bind<3>("round", args, {"value", "precision", "method"}, 1);
   const Value& v = a.at(0);
@@ -160,8 +169,10 @@ Value round(Runtime& rt, const Args& args) {
   if (v.is(Kind::kUndefined)) raise_undefined(v);
   if (!v.is_number()) raise("type {} doesn't define __round__ method", type_name(v));
   const Value precision = a.or_else(1, Value::integer(0));
-  if (method.text() == "common")
-    return round_half_even(v, precision.is(Kind::kNone) ? 0 : to_index(precision));
+  if (method.text() == "common") {
+    if (!precision.is(Kind::kNone)) return round_half_even(v, to_index(precision));
+    return integer_of(round_half_even(v, 0));
+  }
   const Value unit = arithmetic(rt, Arithmetic::kPower, Value::integer(10), precision);
   const double scaled = to_double(arithmetic(rt, Arithmetic::kMultiply, v, unit));
   if (!std::isfinite(scaled)) raise("cannot convert float infinity or NaN to integer");

@@ -125,7 +125,7 @@ void write_number(Builder& out, const FieldSpec& f, bool negative, std::string_v
   pad(out, head, f, '>');
 }
 
-void write_integer(Runtime& rt, const Value& v, const FieldSpec& f, Builder& out) {
+void write_integer(Runtime& rt, Value v, const FieldSpec& f, Builder& out) {
   const __int128 i = v.as_int();
   if (f.type == 'c') {
     if (i < 0 || i > 0x10FFFF || (i >= 0xD800 && i < 0xE000)) raise("%c arg not in range(0x110000)");
@@ -224,7 +224,7 @@ bool is_float_type(char type) {
 
 class PercentFormat {
  public:
-  PercentFormat(Runtime& rt, const Value& format, const Value& arguments)
+  PercentFormat(Runtime& rt, Value format, Value arguments)
       : rt_(rt), format_(format.text()), escape_(format.safe()), arguments_(arguments), out_(rt) {}
 
   Value run() {
@@ -318,6 +318,9 @@ class PercentFormat {
     }
     if (peek(i) == 'h' || peek(i) == 'l' || peek(i) == 'L') ++i;
     const char type = peek(i);
+    if (static_cast<unsigned char>(type) >= 0x80) {
+      raise("unsupported format character '{}'", format_.substr(i, unicode::next(format_, i) - i));
+    }
     if (type == '%') {
       out_.append('%');
       return i + 1;
@@ -385,7 +388,7 @@ class PercentFormat {
   }
 
   // A precision of an integer is a minimum count of digits.
-  void integer(const Value& v, FieldSpec f, char type) {
+  void integer(Value v, FieldSpec f, char type) {
     f.type = type;
     if (!f.precision) return write_integer(rt_, v, f, out_);
     FieldSpec digits;
@@ -405,7 +408,7 @@ class PercentFormat {
   Runtime& rt_;
   std::string_view format_;
   bool escape_;
-  const Value& arguments_;
+  const Value arguments_;
   Builder out_;
   size_t used_ = 0;
 };
@@ -414,7 +417,7 @@ class PercentFormat {
 
 class BraceFormat {
  public:
-  BraceFormat(Runtime& rt, const Value& format, const Args& args) : rt_(rt), format_(format), args_(args) {}
+  BraceFormat(Runtime& rt, Value format, const Args& args) : rt_(rt), format_(format), args_(args) {}
 
   Value run() {
     Builder out(rt_);
@@ -462,7 +465,7 @@ class BraceFormat {
       } else if (conversion == 's') {
         v = to_str(rt_, v);
       } else {
-        raise("Unknown conversion specifier '{}'", conversion);
+        raise("Unknown conversion specifier '{}'", rest.substr(1, unicode::next(rest, 1) - 1));
       }
       rest.remove_prefix(2);
       if (!rest.empty() && rest[0] != ':') raise("expected ':' after conversion specifier");
@@ -520,7 +523,7 @@ class BraceFormat {
   }
 
   Runtime& rt_;
-  const Value& format_;
+  const Value format_;
   const Args& args_;
   uint32_t next_ = 0;
   bool numbered_ = false;
@@ -528,7 +531,7 @@ class BraceFormat {
 
 }  // namespace
 
-void format_spec(Runtime& rt, const Value& v, std::string_view spec, Builder& out) {
+void format_spec(Runtime& rt, Value v, std::string_view spec, Builder& out) {
   if (spec.empty()) return append_str(rt, v, out);
   if (!v.is_string() && !v.is_number()) {
     raise("unsupported format string passed to {}.__format__", type_name(v));
@@ -556,11 +559,11 @@ void format_spec(Runtime& rt, const Value& v, std::string_view spec, Builder& ou
   write_integer(rt, v, f, out);
 }
 
-Value format_percent(Runtime& rt, const Value& format, const Value& arguments) {
+Value format_percent(Runtime& rt, Value format, Value arguments) {
   return PercentFormat(rt, format, arguments).run();
 }
 
-Value format_braces(Runtime& rt, const Value& format, const Args& args) {
+Value format_braces(Runtime& rt, Value format, const Args& args) {
   return BraceFormat(rt, format, args).run();
 }
 

@@ -8,10 +8,10 @@
 namespace reprise::jinja {
 
 // format % arguments: a tuple gives several arguments, a dict named ones, anything else one.
-Value format_percent(Runtime& rt, const Value& format, const Value& arguments);
+Value format_percent(Runtime& rt, Value format, Value arguments);
 // format.format(*positional, **named)
-Value format_braces(Runtime& rt, const Value& format, const Args& args);
+Value format_braces(Runtime& rt, Value format, const Args& args);
 // format(v, spec), Python's format specification mini-language.
-void format_spec(Runtime& rt, const Value& v, std::string_view spec, Builder& out);
+void format_spec(Runtime& rt, Value v, std::string_view spec, Builder& out);
 
 }  // namespace reprise::jinja

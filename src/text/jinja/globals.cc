@@ -99,7 +99,7 @@ Value make_cycler(Runtime& rt, const Args& args) {
   return Value::object(Kind::kCycler, rt.heap.make<Cycler>(new_list(rt, args.positional).list(), 0u));
 }
 
-Value cycler_next(Runtime&, const Value& self, const Args& args) {
+Value cycler_next(Runtime&, Value self, const Args& args) {
   bind<0>("next", args, {});
   auto& cycler = *self.as<Cycler>();
   const Value v = cycler.items->items[cycler.at];
@@ -107,7 +107,7 @@ Value cycler_next(Runtime&, const Value& self, const Args& args) {
   return v;
 }
 
-Value cycler_reset(Runtime&, const Value& self, const Args& args) {
+Value cycler_reset(Runtime&, Value self, const Args& args) {
   bind<0>("reset", args, {});
   self.as<Cycler>()->at = 0;
   return Value::none();
@@ -133,14 +133,14 @@ constexpr std::array kFunctions = std::to_array<Function>({
 
 }  // namespace
 
-Value call_joiner(const Value& joiner, const Args& args) {
+Value call_joiner(Value joiner, const Args& args) {
   bind<0>("joiner", args, {});
   auto& state = *joiner.as<Joiner>();
   if (std::exchange(state.used, true)) return state.separator;
   return Value::string("");
 }
 
-Value cycler_attribute(Runtime& rt, const Value& cycler, std::string_view name) {
+Value cycler_attribute(Runtime& rt, Value cycler, std::string_view name) {
   const auto& state = *cycler.as<Cycler>();
   if (name == "current") return state.items->items[state.at];
   if (name == "next") return Value::object(Kind::kMethod, rt.heap.make<BoundMethod>(cycler, &kNext));

@@ -1,5 +1,6 @@
 // Renders of real templates and small language cases against what Python's jinja2 wrote
 // (tools/make_template_golden.py).
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -12,6 +13,7 @@
 
 #include "text/chat_template.h"
 #include "text/jinja/template.h"
+#include "text/jinja/unicode.h"
 
 namespace reprise {
 namespace {
@@ -49,16 +51,16 @@ ChatInput to_input(const boost::json::object& o) {
 }
 
 // Compares with a golden line's "output" or "error".
-void expect_golden(const Result<std::string>& got, const boost::json::object& golden,
+void expect_golden(const Result<MarkedText>& got, const boost::json::object& golden,
                    const std::string& what) {
   if (golden.contains("output")) {
     ASSERT_TRUE(got) << what << "\n  error: " << got.error().message
                      << "\n  wanted: " << text(golden.at("output"));
-    EXPECT_EQ(*got, text(golden.at("output"))) << what;
+    EXPECT_EQ(got->text, text(golden.at("output"))) << what;
   } else if (golden.at("error").is_null()) {
-    EXPECT_FALSE(got) << what << "\n  jinja2 fails, this rendered: " << *got;
+    EXPECT_FALSE(got) << what << "\n  jinja2 fails, this rendered: " << got->text;
   } else {
-    ASSERT_FALSE(got) << what << "\n  rendered: " << *got;
+    ASSERT_FALSE(got) << what << "\n  rendered: " << got->text;
     EXPECT_EQ(got.error().message, text(golden.at("error"))) << what;
     EXPECT_EQ(got.error().kind, ErrorKind::kInvalid);
   }
@@ -89,6 +91,56 @@ TEST(ChatTemplateGolden, RealTemplatesRenderAsInPython) {
   EXPECT_GT(compared, 1000u);
 }
 
+// The answer begun may be as short as what the template writes behind it, or look like it.
+TEST(ChatTemplateGolden, EveryTemplateContinuesAnAnswerWhereItEnds) {
+  std::vector<std::filesystem::path> files{kData + "SmolLM2-135M-Instruct.jinja"};
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(kShared, none)) {
+    if (entry.path().extension() == ".jinja") files.push_back(entry.path());
+  }
+  for (const auto& file : files) {
+    auto parsed = ChatTemplate::parse(*read(file.string()), "<|bos|>", "<|eos|>");
+    ASSERT_TRUE(parsed) << file;
+    const auto render = [&](const std::string& begun) {
+      ChatInput input;
+      input.messages = {{{"role", "user"}, {"content", "Say <|im_end|> > x."}},
+                        {{"role", "assistant"}, {"content", begun}}};
+      if (file.string().ends_with("tool_use.jinja"))  // without tools it renders nothing
+        input.tools =
+            boost::json::parse(
+                R"([{"type":"function","function":{"name":"f","description":"d","parameters":{}}}])")
+                .as_array();
+      input.add_generation_prompt = false;
+      input.continue_final_message = true;
+      input.now = kNow;
+      return parsed->render(input);
+    };
+    const auto opened = render("\n");
+    ASSERT_TRUE(opened) << file << opened.error().message;
+    const std::string opening(jinja::unicode::strip_right(opened->text));
+    EXPECT_NE(opening.find("Say <|im_end|> > x."), opening.npos) << file;
+    for (const std::string begun :
+         {"<", ">", "|", "x", ".", "<|", "<|im_end|>", "<|eos|>", "e", "\xc3\xa9", "The answer is",
+          "two\nlines", "a</think>b", " ", "  \n", "a ", "\tb\n"}) {
+      const auto got = render(begun);
+      ASSERT_TRUE(got) << file << ": " << begun << ": " << got.error().message;
+      // White space at either end may be the template's to drop; of reasoning, some templates show none.
+      const std::string_view words =
+          jinja::unicode::strip_left(jinja::unicode::strip_right(std::string_view(begun)));
+      const std::string_view shown = begun == "a</think>b" ? "b" : words;
+      std::string_view text = got->text;
+      EXPECT_TRUE(text.ends_with(begun) || jinja::unicode::strip_right(text).ends_with(shown))
+          << file << ": [" << begun << "] in " << text;
+      if (begun != "a</think>b") {
+        text = jinja::unicode::strip_right(text);
+        text.remove_suffix(words.size());
+        EXPECT_EQ(jinja::unicode::strip_right(text), opening) << file << ": [" << begun << "]";
+      }
+      for (const TextSpan& span : got->own) EXPECT_LE(span.end, got->text.size());
+    }
+  }
+}
+
 TEST(ChatTemplateGolden, LanguageFeaturesRenderAsInPython) {
   boost::json::object shared_context;
   size_t compared = 0;
@@ -104,7 +156,7 @@ TEST(ChatTemplateGolden, LanguageFeaturesRenderAsInPython) {
     for (const auto& [name, value] : context) variables.push_back({std::string_view(name), &value});
     const auto compiled = jinja::Compiled::compile(source);
     const auto got =
-        compiled ? compiled->render(variables, kNow) : Result<std::string>(std::unexpected(compiled.error()));
+        compiled ? compiled->render(variables, kNow) : Result<MarkedText>(std::unexpected(compiled.error()));
     expect_golden(got, line, source);
     ++compared;
   }

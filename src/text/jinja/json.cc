@@ -2,7 +2,13 @@
 // form an error.
 #include "text/jinja/json.h"
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstring>
+#include <iterator>
+#include <vector>
 
 #include "text/jinja/compare.h"
 #include "text/jinja/containers.h"
@@ -12,11 +18,66 @@
 namespace reprise::jinja {
 namespace {
 
+// What follows the backslash of the bytes that have a short form; 0 of those that have none.
+constexpr std::array<char, 256> kLetters = [] {
+  std::array<char, 256> letters{};
+  constexpr std::string_view kNamed = "\"\\\b\t\n\f\r", kLetter = "\"\\btnfr";
+  for (size_t i = 0; i < kNamed.size(); ++i) letters[static_cast<uint8_t>(kNamed[i])] = kLetter[i];
+  return letters;
+}();
+
+// How a character without a short form is written that does not stand for itself. Returns the end of what it
+// wrote.
+char* escape(char32_t c, char* to) {
+  const auto code = [&](uint32_t unit) { to = fmt::format_to(to, "\\u{:04x}", unit); };
+  if (c < 0x10000) {
+    code(c);
+  } else {
+    code(0xD800 + ((c - 0x10000) >> 10));
+    code(0xDC00 + (c & 0x3FF));
+  }
+  return to;
+}
+
+constexpr size_t kLongestEscape = 6;  // for each byte of the text
+constexpr size_t kWord = sizeof(uint64_t);
+
+// Writes text as it stands inside quotes; there is room for kLongestEscape bytes for each of its own, and a
+// word. Eight bytes are looked at together: one is below n if subtracting n borrows from its high bit, and
+// the lowest for which it does is so indeed.
+char* escape(std::string_view s, bool ensure_ascii, char* to) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  const auto below = [](uint64_t bytes, uint64_t n) { return (bytes - kOnes * n) & ~bytes; };
+  for (size_t i = 0; i < s.size();) {
+    uint64_t bytes = 0;
+    const size_t count = std::min(kWord, s.size() - i);
+    std::memcpy(&bytes, s.data() + i, count);
+    std::memcpy(to, &bytes, kWord);
+    uint64_t special =
+        below(bytes, 0x20) | below(bytes ^ (kOnes * '"'), 1) | below(bytes ^ (kOnes * '\\'), 1);
+    if (ensure_ascii) special |= bytes;
+    const size_t plain = std::min<size_t>(std::countr_zero(special & (kOnes * 0x80)) / 8, count);
+    i += plain;
+    to += plain;
+    if (plain == count) continue;
+    if (const char letter = kLetters[static_cast<uint8_t>(s[i])]) {
+      *to++ = '\\';
+      *to++ = letter;
+      ++i;
+      continue;
+    }
+    to = escape(unicode::decode(s, i), to);
+    i = unicode::next(s, i);
+  }
+  return to;
+}
+
 class JsonWriter {
  public:
   JsonWriter(Runtime& rt, const JsonStyle& style) : rt_(rt), style_(style), out_(rt) {}
 
-  void write(const Value& v) {
+  void write(Value v) {
     const Nesting nesting(rt_);
     rt_.charge();
     switch (v.kind()) {
@@ -92,7 +153,7 @@ class JsonWriter {
     close('}');
   }
 
-  void key(const Value& k) {
+  void key(Value k) {
     switch (k.kind()) {
       case Kind::kString:
         return quoted(k.text());
@@ -110,58 +171,39 @@ class JsonWriter {
 
   void quoted(std::string_view s) {
     out_.append('"');
-    size_t plain = 0;  // start of the bytes not yet written
-    for (size_t i = 0; i < s.size();) {
-      const auto c = static_cast<unsigned char>(s[i]);
-      if (c >= 0x20 && c != '"' && c != '\\' && (c < 0x7F || !style_.ensure_ascii || c == 0x7F)) {
-        ++i;
-        continue;
-      }
-      out_.append(s.substr(plain, i - plain));
-      size_t next = i + 1;
-      if (c == '"' || c == '\\') {
-        out_.append('\\');
-        out_.append(static_cast<char>(c));
-      } else if (c < 0x20) {
-        control(c);
-      } else {
-        next = unicode::next(s, i);
-        escaped(unicode::decode(s, i));
-      }
-      i = plain = next;
+    spans_.clear();
+    rt_.heap.provenance.own_parts(s, 0, spans_);
+    size_t end = 0;  // of what is written
+    for (const TextSpan& own : spans_) {
+      escaped(s.substr(end, own.begin - end), false);
+      escaped(s.substr(own.begin, own.end - own.begin), true);
+      end = own.end;
     }
-    out_.append(s.substr(plain));
+    escaped(s.substr(end), false);
     out_.append('"');
   }
 
-  void control(unsigned char c) {
-    constexpr std::string_view kNamed = "\b\t\n\f\r";
-    constexpr std::string_view kLetter = "btnfr";
-    const size_t at = kNamed.find(static_cast<char>(c));
-    if (at == std::string_view::npos) {
-      out_.append(fmt::format("\\u{:04x}", c));
-    } else {
-      out_.append('\\');
-      out_.append(kLetter[at]);
+  void escaped(std::string_view s, bool own) {
+    constexpr size_t kPiece = 4096;  // bounds the room that is made
+    while (!s.empty()) {
+      size_t size = std::min(kPiece, s.size());
+      while (size < s.size() && size > 1 && (static_cast<unsigned char>(s[size]) & 0xC0) == 0x80) --size;
+      out_.append_made(size * kLongestEscape + kWord, own,
+                       [&](char* to) { return escape(s.substr(0, size), style_.ensure_ascii, to); });
+      s.remove_prefix(size);
     }
-  }
-
-  void escaped(char32_t c) {
-    auto code = static_cast<uint32_t>(c);
-    if (code < 0x10000) return out_.append(fmt::format("\\u{:04x}", code));
-    code -= 0x10000;
-    out_.append(fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (code >> 10), 0xDC00 + (code & 0x3FF)));
   }
 
   Runtime& rt_;
   const JsonStyle& style_;
   Builder out_;
+  std::vector<TextSpan> spans_;  // room for quoted()
   uint32_t level_ = 0;
 };
 
 }  // namespace
 
-Value to_json(Runtime& rt, const Value& v, const JsonStyle& style) {
+Value to_json(Runtime& rt, Value v, const JsonStyle& style) {
   JsonWriter writer(rt, style);
   writer.write(v);
   return writer.finish();
@@ -195,9 +237,11 @@ Value from_json(Runtime& rt, const boost::json::value& json) {
     case boost::json::kind::array:
       return from_json(rt, json.get_array());
     case boost::json::kind::object: {
-      Value dict = new_dict(rt);
-      for (const auto& [key, value] : json.get_object()) {
-        dict.dict()->set(rt, std::string_view(key.data(), key.size()), from_json(rt, value));
+      const auto& object = json.get_object();  // whose keys differ
+      const Value dict = new_dict(rt, static_cast<uint32_t>(object.size()));
+      for (const auto& [key, value] : object) {
+        const std::string_view name(key.data(), key.size());
+        dict.dict()->append(rt, Value::string(name), from_json(rt, value), hash_text(name));
       }
       return dict;
     }

@@ -21,6 +21,6 @@ struct JsonStyle {
   std::string_view key_separator = ": ";
   bool sort_keys = false;
 };
-Value to_json(Runtime& rt, const Value& v, const JsonStyle& style);
+Value to_json(Runtime& rt, Value v, const JsonStyle& style);
 
 }  // namespace reprise::jinja

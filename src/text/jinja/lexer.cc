@@ -263,7 +263,7 @@ class Lexer {
     }
     if (i >= s_.size()) raise_at(position(start), "unexpected char {} (a string without an end)", quote);
     std::string_view body = s_.substr(start + 1, i - start - 1);
-    if (escapes) body = text_.decoded.emplace_back(unescape(body, start));
+    if (escapes) body = text_.keep(unescape(body, start));
     pos_ = i + 1;
     push_at(start, TokenKind::kString, body);
   }
@@ -373,8 +373,7 @@ class Lexer {
 std::unique_ptr<SourceText> normalize(std::string_view source) {
   if (source.size() > size_t{16} << 20) exceed("the template is too long (more than 16 MiB)");
   if (!unicode::valid(source)) raise("the template is not valid UTF-8");
-  auto text = std::make_unique<SourceText>();
-  text->source.reserve(source.size());
+  auto text = std::make_unique<SourceText>(source.size());
   for (size_t i = 0; i < source.size(); ++i) {
     if (source[i] == '\r') {
       if (i + 1 < source.size() && source[i + 1] == '\n') continue;

@@ -1,10 +1,12 @@
 // What a hostile or broken template may not do: budgets, depth, errors with a position.
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "text/jinja/template.h"
+#include "text/jinja/unicode.h"
 
 namespace reprise::jinja {
 namespace {
@@ -14,7 +16,9 @@ using testing::HasSubstr;
 Result<std::string> render(std::string_view source, const Limits& limits = {}) {
   const auto compiled = Compiled::compile(source);
   if (!compiled) return std::unexpected(compiled.error());
-  return compiled->render({}, 0, limits);
+  auto rendered = compiled->render({}, 0, limits);
+  if (!rendered) return std::unexpected(rendered.error());
+  return std::move(rendered->text);
 }
 
 // Small budgets, to keep the test quick; what they bound is the same code.
@@ -89,7 +93,7 @@ TEST(JinjaLimits, RecursionEnds) {
        {"(", "[", "{'a':", "-", "not ", "x(", "x[", "1 if x else ", "x is eq "}) {
     EXPECT_FALSE(render("{{ " + repeat(open, 20000) + " }}")) << open;
   }
-  for (const std::string_view link : {".a", "[0]", "()", "|list", " + 1", " and 1", " ** 1"}) {
+  for (const std::string_view link : {".a", "[0]", "()", "|list", " + 1", " ** 1"}) {
     EXPECT_FALSE(render("{{ x" + repeat(link, 20000) + " }}")) << link;
   }
   EXPECT_FALSE(render(repeat("{% if x %}", 20000)));
@@ -99,6 +103,7 @@ TEST(JinjaLimits, RecursionEnds) {
 
 TEST(JinjaLimits, LongChainsThatNeedNoDepthWork) {
   EXPECT_EQ(render("{{ 'a'" + repeat(" ~ 'a'", 20000) + " }}").value().size(), 20001u);
+  EXPECT_EQ(render("{{ 1" + repeat(" and 1", 20000) + " }}").value(), "1");
   EXPECT_EQ(render("{% if 0 %}" + repeat("{% elif 0 %}", 20000) + "{% else %}x{% endif %}").value(), "x");
 }
 
@@ -130,6 +135,19 @@ TEST(JinjaErrors, NameLineAndColumn) {
   EXPECT_THAT(syntax.error().message, HasSubstr("line 3, column 9:"));
   EXPECT_THAT(render("{{ missing.x }}").error().message, HasSubstr("'missing' is undefined"));
   EXPECT_THAT(render("{{ 1|nope }}").error().message, HasSubstr("No filter named 'nope'"));
+}
+
+TEST(JinjaErrors, QuoteWholeCharacters) {
+  std::vector<std::string> sources = {"{{ '%\u65e5' % 1 }}", "{{ '{!\u65e5}'.format(1) }}",
+                                      "{{ '{:\u65e5}'.format(1) }}", "{{ '%.\u65e5' % 1 }}"};
+  for (size_t before = 0; before < 4; ++before) {
+    sources.push_back("{{ 1 '" + repeat("x", before) + repeat("\u65e5", 100) + "' }}");
+  }
+  for (const std::string& source : sources) {
+    const auto result = render(source);
+    ASSERT_FALSE(result) << source;
+    EXPECT_TRUE(unicode::valid(result.error().message)) << result.error().message;
+  }
 }
 
 TEST(JinjaErrors, RaiseExceptionGivesItsMessageAlone) {

@@ -34,7 +34,7 @@ const char* symbol(Arithmetic op) {
   return "?";
 }
 
-[[noreturn]] void unsupported(Arithmetic op, const Value& a, const Value& b) {
+[[noreturn]] void unsupported(Arithmetic op, Value a, Value b) {
   if (a.is(Kind::kUndefined)) raise_undefined(a);
   if (b.is(Kind::kUndefined)) raise_undefined(b);
   if (op == Arithmetic::kAdd && a.is_string()) {
@@ -68,7 +68,7 @@ double floor_divide(double a, double b) {
   return f;
 }
 
-Value power(const Value& a, const Value& b) {
+Value power(Value a, Value b) {
   if (a.is_integral() && b.is_integral() && b.as_int() >= 0) {
     __int128 base = a.as_int();
     __int128 exponent = b.as_int();
@@ -134,14 +134,14 @@ Value reals(Arithmetic op, double a, double b) {
   }
 }
 
-Value join_lists(Runtime& rt, const Value& a, const Value& b) {
+Value join_lists(Runtime& rt, Value a, Value b) {
   const Value joined = new_list(rt, a.list()->span());
   rt.charge((a.list()->size + b.list()->size) / 8);
   for (uint32_t i = 0, n = b.list()->size; i < n; ++i) joined.list()->push(rt, b.list()->items[i]);
   return Value::object(a.kind(), joined.list());
 }
 
-Value repeat(Runtime& rt, const Value& v, __int128 times) {
+Value repeat(Runtime& rt, Value v, __int128 times) {
   const __int128 count = std::max<__int128>(times, 0);
   const __int128 limit = static_cast<__int128>(rt.heap.remaining());
   if (v.is_string()) {
@@ -150,7 +150,7 @@ Value repeat(Runtime& rt, const Value& v, __int128 times) {
     if (count > limit / static_cast<__int128>(size)) rt.heap.require(rt.heap.remaining() + 1);
     Builder out(rt);
     out.raw().reserve(size * static_cast<size_t>(count));
-    for (__int128 i = 0; i < count; ++i) out.raw() += v.text();
+    for (__int128 i = 0; i < count; ++i) out.append(v.text());
     return out.finish(v.safe());
   }
   const List& list = *v.list();
@@ -174,11 +174,9 @@ Value from_int(__int128 i) {
                        : Value::integer(static_cast<int64_t>(i));
 }
 
-double to_double(const Value& v) {
-  return v.is(Kind::kFloat) ? v.as_double() : static_cast<double>(v.as_int());
-}
+double to_double(Value v) { return v.is(Kind::kFloat) ? v.as_double() : static_cast<double>(v.as_int()); }
 
-Value arithmetic(Runtime& rt, Arithmetic op, const Value& a, const Value& b) {
+Value arithmetic(Runtime& rt, Arithmetic op, Value a, Value b) {
   if (a.is_number() && b.is_number()) {
     if (op == Arithmetic::kPower) return power(a, b);
     if (a.is_integral() && b.is_integral()) return integers(op, a.as_int(), b.as_int());
@@ -200,21 +198,21 @@ Value arithmetic(Runtime& rt, Arithmetic op, const Value& a, const Value& b) {
   unsupported(op, a, b);
 }
 
-Value negate(const Value& v) {
+Value negate(Value v) {
   if (v.is(Kind::kFloat)) return Value::real(-v.as_double());
   if (v.is_integral()) return from_int(-v.as_int());
   if (v.is(Kind::kUndefined)) raise_undefined(v);
   raise("bad operand type for unary -: '{}'", type_name(v));
 }
 
-Value affirm(const Value& v) {
+Value affirm(Value v) {
   if (v.is(Kind::kFloat)) return v;
   if (v.is_integral()) return from_int(v.as_int());
   if (v.is(Kind::kUndefined)) raise_undefined(v);
   raise("bad operand type for unary +: '{}'", type_name(v));
 }
 
-int64_t to_index(const Value& v) {
+int64_t to_index(Value v) {
   if (!v.is_integral()) {
     if (v.is(Kind::kUndefined)) raise_undefined(v);
     raise("'{}' object cannot be interpreted as an integer", type_name(v));
@@ -222,7 +220,7 @@ int64_t to_index(const Value& v) {
   return static_cast<int64_t>(std::clamp<__int128>(v.as_int(), INT64_MIN, INT64_MAX));
 }
 
-std::optional<Value> subscript(Runtime& rt, const Value& v, const Value& key) {
+std::optional<Value> subscript(Runtime& rt, Value v, Value key) {
   switch (v.kind()) {
     case Kind::kUndefined:
       raise_undefined(v);
@@ -253,7 +251,7 @@ std::optional<Value> subscript(Runtime& rt, const Value& v, const Value& key) {
   }
 }
 
-Value slice(Runtime& rt, const Value& v, const SliceBounds& bounds) {
+Value slice(Runtime& rt, Value v, const SliceBounds& bounds) {
   if (v.is(Kind::kUndefined)) raise_undefined(v);
   if (!v.is_string() && !v.is_listlike() && !v.is(Kind::kRange)) {
     raise("'{}' object cannot be sliced", type_name(v));
@@ -296,7 +294,12 @@ Value slice(Runtime& rt, const Value& v, const SliceBounds& bounds) {
       auto* list = rt.heap.make<List>();
       list->items = rt.heap.array<Value>(count);
       list->capacity = static_cast<uint32_t>(count);
-      for (uint64_t k = 0; k < count; ++k) list->push(rt, v.list()->items[at(k)]);
+      list->size = list->capacity;
+      if (step == 1) {
+        std::copy_n(v.list()->items + at(0), count, list->items);
+      } else {
+        for (uint64_t k = 0; k < count; ++k) list->items[k] = v.list()->items[at(k)];
+      }
       return Value::object(v.kind(), list);
     }
     case Kind::kRange: {

@@ -3,31 +3,35 @@
 
 #include <algorithm>
 
+#include "text/jinja/extent.h"
 #include "text/jinja/parser_depth.h"
+#include "text/jinja/unicode.h"
 
 namespace reprise::jinja {
+namespace {
+
+template <typename Node>
+void add(Body& body, Position where, Node node) {
+  body.extent = body.extent + extent(node) + Extent{0, 1};
+  body.statements.push_back({where, std::move(node)});
+}
+
+}  // namespace
 
 Template parse_template(std::string_view source) {
   Template result;
   result.text = normalize(source);
-  Parser parser(tokenize(*result.text), *result.text);
-  result.body = parser.parse_all();
-  result.symbols = parser.take_symbols();
-  result.own = parser.take_own();
-  for (Symbol s = 0; s < result.symbols.size(); ++s) result.symbol_of.emplace(result.symbols[s], s);
+  Parser(tokenize(*result.text), *result.text).parse_all(result);
   return result;
 }
 
 Parser::Parser(std::vector<Token> tokens, SourceText& text)
-    : tokens_(std::move(tokens)), text_(text), mentions_(kFirstFreeSymbol) {
-  for (const std::string_view name : {"loop", "caller", "kwargs", "varargs"}) symbol(name);
-}
+    : tokens_(std::move(tokens)), text_(text), mentions_(kFirstFreeSymbol) {}
 
-Body Parser::parse_all() {
-  Body body;
-  parse_into(body, {});
+void Parser::parse_all(Template& result) {
+  parse_into(result.body, {});
   if (!unknown_.empty()) throw unknown_.front();
-  return body;
+  scopes_.finish(result);
 }
 
 // ---- token stream ----
@@ -65,13 +69,8 @@ const Token& Parser::expect(TokenKind kind) {
 
 void Parser::unexpected() const {
   if (current().kind == TokenKind::kEnd) raise_at(current().where, "unexpected end of template");
-  raise_at(current().where, "unexpected '{}'", current().text.substr(0, 40));
-}
-
-Symbol Parser::symbol(std::string_view name) {
-  const auto [found, added] = symbols_.try_emplace(name, static_cast<Symbol>(names_.size()));
-  if (added) names_.push_back(name);
-  return found->second;
+  const std::string_view text = current().text;
+  raise_at(current().where, "unexpected '{}'", text.substr(0, unicode::offset(text, 40)));
 }
 
 // ---- statements ----
@@ -81,13 +80,13 @@ void Parser::parse_into(Body& body, Ends ends) {
     const Token& token = current();
     switch (token.kind) {
       case TokenKind::kData:
-        body.push_back({token.where, Text{token.text}});
+        add(body, token.where, Text{token.text});
         next();
         break;
       case TokenKind::kVariableBegin: {
         next();
         ExprPtr value = parse_tuple(true, false);
-        body.push_back({token.where, Print{std::move(value)}});
+        add(body, token.where, Print{std::move(value)});
         expect(TokenKind::kVariableEnd);
         break;
       }
@@ -125,9 +124,9 @@ Body Parser::parse_body_of(std::string_view end) {
 }
 
 Body Parser::parse_scope_of(std::string_view end) {
-  ++scopes_;
+  const Scopes::Inside inside(scopes_);
   Body body = parse_body_of(end);
-  --scopes_;
+  body.scope = scopes_.current();
   return body;
 }
 
@@ -136,39 +135,38 @@ void Parser::parse_statement(Body& body) {
   const Token& token = expect(TokenKind::kName);
   const std::string_view tag = token.text;
   const Position where = token.where;
-  const auto add = [&](auto node) { body.push_back({where, std::move(node)}); };
-  if (tag == "if") return add(parse_if());
-  if (tag == "for") return add(parse_for());
+  if (tag == "if") return add(body, where, parse_if());
+  if (tag == "for") return add(body, where, parse_for());
   if (tag == "set") return parse_set(body, where);
-  if (tag == "with") return add(parse_with());
-  if (tag == "macro") return add(parse_macro());
-  if (tag == "call") return add(parse_call_block());
-  if (tag == "block") return add(parse_block());
+  if (tag == "with") return add(body, where, parse_with());
+  if (tag == "macro") return add(body, where, parse_macro());
+  if (tag == "call") return add(body, where, parse_call_block());
+  if (tag == "block") return add(body, where, parse_block());
   if (tag == "filter") {
     ExprPtr filter = parse_filter(nullptr);
     if (is_op("|")) filter = parse_filters(std::move(filter));
-    return add(FilterBlock{std::move(filter), parse_scope_of("endfilter")});
+    return add(body, where, FilterBlock{std::move(filter), parse_scope_of("endfilter")});
   }
-  if (tag == "generation") return add(ScopeBlock{parse_scope_of("endgeneration"), nullptr});
+  if (tag == "generation") return add(body, where, ScopeBlock{parse_scope_of("endgeneration"), nullptr});
   if (tag == "autoescape") {
     ExprPtr value = parse_expression();
-    return add(ScopeBlock{parse_scope_of("endautoescape"), std::move(value)});
+    return add(body, where, ScopeBlock{parse_scope_of("endautoescape"), std::move(value)});
   }
   if (tag == "break" || tag == "continue") {
     if (loops_ == 0) raise_at(where, "'{}' outside of a loop", tag);
-    if (tag == "break") return add(Break{});
-    return add(Continue{});
+    if (tag == "break") return add(body, where, Break{});
+    return add(body, where, Continue{});
   }
   if (tag == "print") {
     for (bool first = true; current().kind != TokenKind::kBlockEnd; first = false) {
       if (!first) expect_op(",");
-      add(Print{parse_expression()});
+      add(body, where, Print{parse_expression()});
     }
     return;
   }
   if (tag == "include" || tag == "import" || tag == "from" || tag == "extends") {
     while (current().kind != TokenKind::kBlockEnd && current().kind != TokenKind::kEnd) next();
-    return add(Unloadable{tag});
+    return add(body, where, Unloadable{tag});
   }
   raise_at(where, "Encountered unknown tag '{}'", tag);
 }
@@ -176,35 +174,49 @@ void Parser::parse_statement(Body& body) {
 If Parser::parse_if() {
   const size_t unknown_before = unknown_.size();
   If node;
-  ++conditions_;
+  const Scopes::Condition condition(scopes_);
   while (true) {
-    ExprPtr condition = parse_tuple(false, false);
+    ExprPtr test = parse_tuple(false, false);
     Body body = parse_body({"elif", "else", "endif"});
-    node.branches.emplace_back(std::move(condition), std::move(body));
+    node.branches.push_back({std::move(test), std::move(body)});
     const std::string_view tag = next().text;
     if (tag == "elif") continue;
-    if (tag == "else") node.otherwise = parse_body_of("endif");
+    if (tag == "else") node.branches.push_back({nullptr, parse_body_of("endif")});
     break;
   }
-  --conditions_;
   unknown_.resize(unknown_before);
   return node;
 }
 
 For Parser::parse_for() {
   For node;
+  const size_t start = at_;
   node.target = parse_target("in", false);
   forbid_loop(node.target);
   expect_name("in");
   node.iterable = parse_tuple(false, false, "recursive");
-  ++scopes_;
-  if (skip_name("if")) node.condition = parse_expression();
+  if (skip_name("if")) {
+    const Scopes::Inside inside(scopes_);
+    const size_t here = std::exchange(at_, start);
+    Target target = parse_target("in", false);
+    at_ = here;
+    scopes_.define(target);
+    node.condition.emplace(std::move(target), parse_expression(), scopes_.current());
+  }
   node.recursive = skip_name("recursive");
   ++loops_;
-  node.body = parse_body({"else", "endfor"});
+  {
+    const Scopes::Inside inside(scopes_);
+    const uint32_t mentions = mentions_[kLoopSymbol];
+    scopes_.define(kLoopSymbol);  // in For::kLoopSlot, the first
+    scopes_.define(node.target);
+    node.set_anew = scopes_.size();
+    node.body = parse_body({"else", "endfor"});
+    node.body.scope = scopes_.current();
+    node.uses_loop = mentions_[kLoopSymbol] != mentions;
+  }
   --loops_;
-  if (next().text == "else") node.otherwise = parse_body_of("endfor");
-  --scopes_;
+  if (next().text == "else") node.otherwise = parse_scope_of("endfor");
   return node;
 }
 
@@ -213,16 +225,14 @@ void Parser::parse_set(Body& body, Position where) {
   if (loops_ > 0) forbid_loop(target);
   if (skip_op("=")) {
     ExprPtr value = parse_tuple(true, false);
-    note_store(target);
-    body.push_back({where, Set{std::move(target), std::move(value)}});
+    scopes_.store(target);
+    add(body, where, Set{std::move(target), std::move(value)});
     return;
   }
-  note_store(target);
-  ++scopes_;
+  scopes_.store(target);
   ExprPtr filter;
   while (skip_op("|")) filter = parse_filter(std::move(filter));
-  body.push_back({where, SetBlock{std::move(target), std::move(filter), parse_body_of("endset")}});
-  --scopes_;
+  add(body, where, SetBlock{std::move(target), std::move(filter), parse_scope_of("endset")});
 }
 
 With Parser::parse_with() {
@@ -234,8 +244,16 @@ With Parser::parse_with() {
     ExprPtr value = parse_expression();
     node.bindings.emplace_back(std::move(target), std::move(value));
   }
-  node.body = parse_scope_of("endwith");
+  const Scopes::Inside inside(scopes_);
+  for (auto& [target, value] : node.bindings) scopes_.define(target);
+  node.body = parse_body_of("endwith");
+  node.body.scope = scopes_.current();
   return node;
+}
+
+// In Signature::kCallerSlot and so on: the first of the scope.
+void Parser::define_call_variables() {
+  for (const Symbol symbol : {kCallerSymbol, kKwargsSymbol, kVarargsSymbol}) scopes_.define(symbol);
 }
 
 void Parser::parse_signature(Signature& signature) {
@@ -243,16 +261,15 @@ void Parser::parse_signature(Signature& signature) {
   while (!is_op(")")) {
     if (!signature.parameters.empty()) expect_op(",");
     const Position where = current().where;
-    const auto parameter = parse_plain_target();
-    if (std::ranges::find(signature.parameters, parameter) != signature.parameters.end()) {
-      raise_at(where, "duplicate argument '{}'", parameter.second);
-    }
+    const std::string_view name = parse_plain_target();
+    const auto same = std::ranges::find(signature.parameters, name, &Signature::Parameter::name);
+    if (same != signature.parameters.end()) raise_at(where, "duplicate argument '{}'", name);
     if (skip_op("=")) {
       signature.defaults.push_back(parse_expression());
     } else if (!signature.defaults.empty()) {
       raise_at(where, "non-default argument follows default argument");
     }
-    signature.parameters.push_back(parameter);
+    signature.parameters.push_back({name, scopes_.define(scopes_.symbol(name))});
   }
   expect_op(")");
 }
@@ -260,11 +277,12 @@ void Parser::parse_signature(Signature& signature) {
 Body Parser::parse_callable_body(Signature& signature, std::string_view end) {
   const uint32_t loops = std::exchange(loops_, 0);
   const std::vector<uint32_t> before = mentions_;
-  Body body = parse_scope_of(end);
+  Body body = parse_body_of(end);
+  body.scope = scopes_.current();
   loops_ = loops;
   const auto mentioned = [&](Symbol s) {
     const bool parameter =
-        std::ranges::any_of(signature.parameters, [&](const auto& p) { return p.first == s; });
+        std::ranges::any_of(signature.parameters, [&](const auto& p) { return scopes_.symbol(p.name) == s; });
     return !parameter && mentions_[s] > before[s];
   };
   signature.uses_caller = mentioned(kCallerSymbol);
@@ -275,22 +293,26 @@ Body Parser::parse_callable_body(Signature& signature, std::string_view end) {
 
 MacroDefinition Parser::parse_macro() {
   MacroDefinition node;
-  std::tie(node.symbol, node.name) = parse_plain_target();
-  note_store(node.symbol);
-  ++scopes_;
+  node.name = parse_plain_target();
+  node.slot = scopes_.store(scopes_.symbol(node.name));
+  const Scopes::Inside inside(scopes_);
+  define_call_variables();
   parse_signature(node.signature);
-  --scopes_;
   node.body = parse_callable_body(node.signature, "endmacro");
   return node;
 }
 
 CallBlock Parser::parse_call_block() {
   CallBlock node;
-  node.caller.symbol = kCallerSymbol;
   node.caller.name = "caller";
+  const Scopes::Inside inside(scopes_);
+  define_call_variables();
   if (is_op("(")) parse_signature(node.caller.signature);
   const Position where = current().where;
-  node.call = parse_expression();
+  {
+    const Scopes::Outside outside(scopes_);  // what is called is seen from around the block
+    node.call = parse_expression();
+  }
   if (!std::holds_alternative<Call>(node.call->node)) raise_at(where, "expected call");
   node.caller.body = parse_callable_body(node.caller.signature, "endcall");
   return node;
@@ -313,12 +335,12 @@ ScopeBlock Parser::parse_block() {
 
 // ---- assignment targets ----
 
-std::pair<Symbol, std::string_view> Parser::parse_plain_target() {
+std::string_view Parser::parse_plain_target() {
   const Token& token = expect(TokenKind::kName);
   for (const std::string_view constant : {"true", "True", "false", "False", "none", "None"}) {
     if (token.text == constant) raise_at(token.where, "can't assign to '{}'", constant);
   }
-  return {symbol(token.text), token.text};
+  return token.text;
 }
 
 Target Parser::parse_target_item(bool with_namespace) {
@@ -338,31 +360,19 @@ Target Parser::parse_target_item(bool with_namespace) {
     if (!tuple && items.size() == 1) return std::move(items[0]);
     return {where, std::move(items)};
   }
-  const auto [symbol, name] = parse_plain_target();
+  const std::string_view name = parse_plain_target();
   if (with_namespace && skip_op(".")) {
-    return {where, NamespaceTarget{symbol, name, expect(TokenKind::kName).text}};
+    ExprPtr object = make_name(where, name);
+    return {where, NamespaceTarget{std::move(object), MemberName(expect(TokenKind::kName).text)}};
   }
-  return {where, symbol};
-}
-
-void Parser::note_store(Symbol symbol) {
-  // A name set under a condition keeps the caller's value until then.
-  if (scopes_ == 0 && top_level_.insert(symbol).second && conditions_ == 0) own_.push_back(symbol);
-}
-
-void Parser::note_store(const Target& target) {
-  if (const auto* items = std::get_if<std::vector<Target>>(&target.to)) {
-    for (const Target& item : *items) note_store(item);
-  } else if (const auto* symbol = std::get_if<Symbol>(&target.to)) {
-    note_store(*symbol);
-  }
+  return {where, VariableTarget{scopes_.symbol(name)}};
 }
 
 void Parser::forbid_loop(const Target& target) const {
   if (const auto* items = std::get_if<std::vector<Target>>(&target.to)) {
     for (const Target& item : *items) forbid_loop(item);
-  } else if (const auto* symbol = std::get_if<Symbol>(&target.to);
-             symbol != nullptr && *symbol == kLoopSymbol) {
+  } else if (const auto* variable = std::get_if<VariableTarget>(&target.to);
+             variable != nullptr && variable->symbol == kLoopSymbol) {
     raise_at(target.where, "Can't assign to special loop variable in for-loop");
   }
 }

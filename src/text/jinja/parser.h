@@ -4,12 +4,11 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "text/jinja/ast.h"
 #include "text/jinja/lexer.h"
+#include "text/jinja/scopes.h"
 
 namespace reprise::jinja {
 
@@ -20,9 +19,7 @@ class Parser {
  public:
   explicit Parser(std::vector<Token> tokens, SourceText& text);
 
-  Body parse_all();
-  std::vector<std::string_view> take_symbols() { return std::move(names_); }
-  std::vector<Symbol> take_own() { return std::move(own_); }
+  void parse_all(Template& result);
 
  private:
   class Deeper;  // guards the recursion of the parser itself
@@ -59,15 +56,14 @@ class Parser {
   ScopeBlock parse_block();
   Print parse_print_item();
   Unloadable parse_unloadable();
+  void define_call_variables();
   void parse_signature(Signature& signature);
   // The body of something called later: no loop to break from; notes which special names it mentions.
   Body parse_callable_body(Signature& signature, std::string_view end);
 
   Target parse_target(std::string_view end_name, bool with_namespace);
   Target parse_target_item(bool with_namespace);
-  std::pair<Symbol, std::string_view> parse_plain_target();
-  void note_store(const Target& target);
-  void note_store(Symbol symbol);
+  std::string_view parse_plain_target();
   void forbid_loop(const Target& target) const;  // jinja2 keeps `loop` read-only inside loops
 
   // ---- expressions ----
@@ -76,6 +72,7 @@ class Parser {
   ExprPtr parse_conditional();
   ExprPtr parse_or();
   ExprPtr parse_and();
+  ExprPtr parse_logical(std::string_view word, bool is_and, ExprPtr (Parser::*parse_operand)());
   ExprPtr parse_not();
   ExprPtr parse_compare();
   ExprPtr parse_sum();
@@ -96,24 +93,19 @@ class Parser {
   std::string_view parse_dotted_name();
 
   template <typename Node>
-  ExprPtr make(Position where, uint32_t children, Node node);
+  ExprPtr make(Position where, Extent children, Node node);
+  ExprPtr make_name(Position where, std::string_view name);
 
-  Symbol symbol(std::string_view name);
   void unknown(Position where, std::string_view what, std::string_view name);
 
   std::vector<Token> tokens_;
   size_t at_ = 0;
   SourceText& text_;
-  std::unordered_map<std::string_view, Symbol> symbols_;
-  std::vector<std::string_view> names_;
+  Scopes scopes_;
   std::vector<uint32_t> mentions_;  // how often each of the special symbols was read
   std::vector<std::string_view> block_names_;
   // Unknown filters and tests: an error, unless they stand where a condition may keep them from being used.
   std::vector<Failure> unknown_;
-  std::vector<Symbol> own_;               // Template::own
-  std::unordered_set<Symbol> top_level_;  // names that the top level has read or set so far
-  uint32_t scopes_ = 0;                   // around; 0 = top level
-  uint32_t conditions_ = 0;               // ifs around
   uint32_t depth_ = 0;
   uint32_t loops_ = 0;  // loops around that break may leave
 };

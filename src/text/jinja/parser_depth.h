@@ -1,4 +1,5 @@
-// Limits of the parser: how deep templates may nest before recursion over them would be unsafe.
+// A level of nesting, which the parser holds while it is inside something: limited, so that recursion over
+// templates is safe.
 #pragma once
 
 #include "text/jinja/parser.h"

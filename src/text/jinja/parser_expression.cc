@@ -3,32 +3,49 @@
 #include <algorithm>
 
 #include "text/jinja/builtins.h"
+#include "text/jinja/extent.h"
 #include "text/jinja/parser.h"
 #include "text/jinja/parser_depth.h"
 
 namespace reprise::jinja {
 namespace {
 
-uint32_t height(const ExprPtr& e) { return e ? e->height : 0; }
-uint32_t height(const std::vector<ExprPtr>& items) {
-  uint32_t h = 0;
-  for (const ExprPtr& e : items) h = std::max(h, height(e));
-  return h;
+Member member(ExprPtr object, std::string_view text, bool is_item) {
+  const MemberName name(text);
+  auto of = Member::Of::kAny;
+  if (const auto* variable = std::get_if<Name>(&object->node)) {
+    if (variable->name == "loop" && !is_item && name.loop != LoopMember::kNone) {
+      of = Member::Of::kLoop;
+    } else if (!name.internal && text.size() <= kShortText && (is_item || name.methods.dict == nullptr)) {
+      of = Member::Of::kVariable;
+    }
+  }
+  return {std::move(object), name, is_item, of};
 }
-uint32_t height(const Arguments& a) {
-  uint32_t h = std::max({height(a.positional), height(a.more_positional), height(a.more_named)});
-  for (const auto& [name, e] : a.named) h = std::max(h, height(e));
-  return h;
+
+bool is_quick(Comparison op, const Expr& left, const Expr& right) {
+  const auto* member = std::get_if<Member>(&left.node);
+  const auto* literal = std::get_if<Literal>(&right.node);
+  return (op == Comparison::kEqual || op == Comparison::kNotEqual) && member != nullptr &&
+         member->of == Member::Of::kVariable && literal != nullptr && literal->value.is_string() &&
+         literal->value.text().size() <= kShortText;
 }
 
 }  // namespace
 
 template <typename Node>
-ExprPtr Parser::make(Position where, uint32_t children, Node node) {
-  if (children >= kMaxTreeHeight) {
+ExprPtr Parser::make(Position where, Extent children, Node node) {
+  if (children.height >= kMaxTreeHeight) {
     raise_at(where, "the expression is too long (more than {} operations in a row)", kMaxTreeHeight);
   }
-  return std::make_unique<Expr>(where, children + 1, std::move(node));
+  constexpr uint32_t kSteps = std::is_same_v<Node, Literal> || std::is_same_v<Node, Name> ? 0 : 1;
+  return std::make_unique<Expr>(where, Extent{children.height + 1, children.steps + kSteps}, std::move(node));
+}
+
+ExprPtr Parser::make_name(Position where, std::string_view name) {
+  ExprPtr e = make(where, {}, Name{name});
+  scopes_.read(scopes_.symbol(name), std::get<Name>(e->node));
+  return e;
 }
 
 void Parser::unknown(Position where, std::string_view what, std::string_view name) {
@@ -57,8 +74,8 @@ ExprPtr Parser::parse_tuple(bool with_conditional, bool parenthesized, std::stri
     if (!items.empty()) return std::move(items[0]);
     if (!parenthesized) raise_at(current().where, "Expected an expression, got '{}'", current().text);
   }
-  const uint32_t h = height(items);
-  return make(where, h, TupleDisplay{std::move(items)});
+  const Extent children = extent(items);
+  return make(where, children, TupleDisplay{std::move(items)});
 }
 
 ExprPtr Parser::parse_conditional() {
@@ -69,33 +86,29 @@ ExprPtr Parser::parse_conditional() {
   while (skip_name("if")) {
     ExprPtr test = parse_or();
     ExprPtr otherwise = skip_name("else") ? parse_conditional() : nullptr;
-    const uint32_t h = std::max({height(e), height(test), height(otherwise)});
-    e = make(where, h, Conditional{std::move(test), std::move(e), std::move(otherwise)});
+    const Extent children = extent(test) + extent(e) + extent(otherwise);
+    e = make(where, children, Conditional{std::move(test), std::move(e), std::move(otherwise)});
     unknown_.resize(unknown_before);
   }
   return e;
 }
 
-ExprPtr Parser::parse_or() {
-  ExprPtr left = parse_and();
-  while (is_name("or")) {
-    const Position where = next().where;
-    ExprPtr right = parse_and();
-    const uint32_t h = std::max(height(left), height(right));
-    left = make(where, h, Logical{std::move(left), std::move(right), false});
-  }
-  return left;
-}
+ExprPtr Parser::parse_or() { return parse_logical("or", false, &Parser::parse_and); }
 
-ExprPtr Parser::parse_and() {
-  ExprPtr left = parse_not();
-  while (is_name("and")) {
-    const Position where = next().where;
-    ExprPtr right = parse_not();
-    const uint32_t h = std::max(height(left), height(right));
-    left = make(where, h, Logical{std::move(left), std::move(right), true});
+ExprPtr Parser::parse_and() { return parse_logical("and", true, &Parser::parse_not); }
+
+ExprPtr Parser::parse_logical(std::string_view word, bool is_and, ExprPtr (Parser::*parse_operand)()) {
+  ExprPtr first = (this->*parse_operand)();
+  if (!is_name(word)) return first;
+  const Position where = current().where;
+  Extent children = extent(first);
+  Logical node{{}, is_and};
+  node.operands.push_back(std::move(first));
+  while (skip_name(word)) {
+    node.operands.push_back((this->*parse_operand)());
+    children = children + extent(node.operands.back());
   }
-  return left;
+  return make(where, children, std::move(node));
 }
 
 ExprPtr Parser::parse_not() {
@@ -103,8 +116,8 @@ ExprPtr Parser::parse_not() {
   if (!is_name("not")) return parse_compare();
   const Position where = next().where;
   ExprPtr operand = parse_not();
-  const uint32_t h = height(operand);
-  return make(where, h, Not{std::move(operand)});
+  const Extent children = extent(operand);
+  return make(where, children, Not{std::move(operand)});
 }
 
 ExprPtr Parser::parse_compare() {
@@ -112,28 +125,36 @@ ExprPtr Parser::parse_compare() {
       {"==", Comparison::kEqual},     {"!=", Comparison::kNotEqual}, {"<", Comparison::kLess},
       {"<=", Comparison::kLessEqual}, {">", Comparison::kGreater},   {">=", Comparison::kGreaterEqual}};
   const Position where = current().where;
-  Compare node{parse_sum(), {}};
-  uint32_t h = height(node.first);
-  while (true) {
-    std::optional<Comparison> op;
+  const auto comparison = [&]() -> std::optional<Comparison> {
     if (current().kind == TokenKind::kOperator) {
-      for (const auto& [text, comparison] : kOperators) {
-        if (current().text == text) op = comparison;
+      for (const auto& [text, op] : kOperators) {
+        if (skip_op(text)) return op;
       }
-      if (op) next();
     } else if (skip_name("in")) {
-      op = Comparison::kIn;
+      return Comparison::kIn;
     } else if (is_name("not") && is(look(), TokenKind::kName, "in")) {
       next();
       next();
-      op = Comparison::kNotIn;
+      return Comparison::kNotIn;
     }
-    if (!op) break;
-    node.rest.emplace_back(*op, parse_sum());
-    h = std::max(h, height(node.rest.back().second));
+    return std::nullopt;
+  };
+  CompareChain chain{parse_sum(), {}};
+  Extent children = extent(chain.first);
+  while (const auto op = comparison()) {
+    chain.rest.emplace_back(*op, parse_sum());
+    children = children + extent(chain.rest.back().second);
   }
-  if (node.rest.empty()) return std::move(node.first);
-  return make(where, h, std::move(node));
+  if (chain.rest.empty()) return std::move(chain.first);
+  if (chain.rest.size() > 1) return make(where, children, std::move(chain));
+  auto& [op, right] = chain.rest.front();
+  const auto* literal = std::get_if<Literal>(&chain.first->node);
+  if (literal != nullptr && literal->value.is_string() && op >= Comparison::kIn) {
+    return make(where, children,
+                Contains{MemberName(literal->value.text()), std::move(right), op == Comparison::kNotIn});
+  }
+  const bool quick = is_quick(op, *chain.first, *right);
+  return make(where, children, Compare{op, std::move(chain.first), std::move(right), quick});
 }
 
 ExprPtr Parser::parse_sum() {
@@ -141,9 +162,9 @@ ExprPtr Parser::parse_sum() {
   while (is_op("+") || is_op("-")) {
     const Token& op = next();
     ExprPtr right = parse_concat();
-    const uint32_t h = std::max(height(left), height(right));
+    const Extent children = extent(left) + extent(right);
     left = make(
-        op.where, h,
+        op.where, children,
         Binary{op.text == "+" ? Arithmetic::kAdd : Arithmetic::kSubtract, std::move(left), std::move(right)});
   }
   return left;
@@ -155,8 +176,8 @@ ExprPtr Parser::parse_concat() {
   node.parts.push_back(parse_product());
   while (skip_op("~")) node.parts.push_back(parse_product());
   if (node.parts.size() == 1) return std::move(node.parts[0]);
-  const uint32_t h = height(node.parts);
-  return make(where, h, std::move(node));
+  const Extent children = extent(node.parts);
+  return make(where, children, std::move(node));
 }
 
 ExprPtr Parser::parse_product() {
@@ -168,8 +189,8 @@ ExprPtr Parser::parse_product() {
                             : op.text == "//" ? Arithmetic::kFloorDivide
                                               : Arithmetic::kModulo;
     ExprPtr right = parse_power();
-    const uint32_t h = std::max(height(left), height(right));
-    left = make(op.where, h, Binary{kind, std::move(left), std::move(right)});
+    const Extent children = extent(left) + extent(right);
+    left = make(op.where, children, Binary{kind, std::move(left), std::move(right)});
   }
   return left;
 }
@@ -179,8 +200,8 @@ ExprPtr Parser::parse_power() {
   while (is_op("**")) {
     const Position where = next().where;
     ExprPtr right = parse_unary();
-    const uint32_t h = std::max(height(left), height(right));
-    left = make(where, h, Binary{Arithmetic::kPower, std::move(left), std::move(right)});
+    const Extent children = extent(left) + extent(right);
+    left = make(where, children, Binary{Arithmetic::kPower, std::move(left), std::move(right)});
   }
   return left;
 }
@@ -191,8 +212,8 @@ ExprPtr Parser::parse_unary(bool with_filter) {
   if (is_op("-") || is_op("+")) {
     const Token& op = next();
     ExprPtr operand = parse_unary(false);
-    const uint32_t h = height(operand);
-    e = make(op.where, h, Sign{std::move(operand), op.text == "-"});
+    const Extent children = extent(operand);
+    e = make(op.where, children, Sign{std::move(operand), op.text == "-"});
   } else {
     e = parse_primary();
   }
@@ -202,24 +223,23 @@ ExprPtr Parser::parse_unary(bool with_filter) {
 
 ExprPtr Parser::parse_primary() {
   const Token& token = current();
-  const auto literal = [&](const Value& v) { return make(token.where, 0, Literal{v}); };
+  const auto literal = [&](Value v) { return make(token.where, {}, Literal{v}); };
   switch (token.kind) {
     case TokenKind::kName: {
       next();
       if (token.text == "true" || token.text == "True") return literal(Value::boolean(true));
       if (token.text == "false" || token.text == "False") return literal(Value::boolean(false));
       if (token.text == "none" || token.text == "None") return literal(Value::none());
-      const Symbol s = symbol(token.text);
-      if (s < kFirstFreeSymbol) ++mentions_[s];
-      if (scopes_ == 0) top_level_.insert(s);
-      return make(token.where, 0, Name{s, token.text});
+      const Symbol symbol = scopes_.symbol(token.text);
+      if (symbol < kFirstFreeSymbol) ++mentions_[symbol];
+      return make_name(token.where, token.text);
     }
     case TokenKind::kString: {
       next();
       if (current().kind != TokenKind::kString) return literal(Value::string(token.text));
       std::string joined(token.text);
       while (current().kind == TokenKind::kString) joined += next().text;
-      return literal(Value::string(text_.decoded.emplace_back(std::move(joined))));
+      return literal(Value::string(text_.keep(joined)));
     }
     case TokenKind::kNumber:
       next();
@@ -248,26 +268,26 @@ ExprPtr Parser::parse_list() {
     node.items.push_back(parse_expression());
   }
   expect_op("]");
-  const uint32_t h = height(node.items);
-  return make(where, h, std::move(node));
+  const Extent children = extent(node.items);
+  return make(where, children, std::move(node));
 }
 
 ExprPtr Parser::parse_dict() {
   const Position where = current().where;
   expect_op("{");
   DictDisplay node;
-  uint32_t h = 0;
+  Extent children;
   while (!is_op("}")) {
     if (!node.pairs.empty()) expect_op(",");
     if (is_op("}")) break;
     ExprPtr key = parse_expression();
     expect_op(":");
     ExprPtr value = parse_expression();
-    h = std::max({h, height(key), height(value)});
+    children = children + extent(key) + extent(value);
     node.pairs.emplace_back(std::move(key), std::move(value));
   }
   expect_op("}");
-  return make(where, h, std::move(node));
+  return make(where, children, std::move(node));
 }
 
 ExprPtr Parser::parse_postfix(ExprPtr e) {
@@ -298,16 +318,16 @@ ExprPtr Parser::parse_filters(ExprPtr e) {
 
 ExprPtr Parser::parse_subscript(ExprPtr e) {
   const Token& token = next();
-  const uint32_t below = height(e);
+  const Extent below = extent(e);
   if (token.text == ".") {
     const Token& name = next();
     if (name.kind == TokenKind::kName) {
-      return make(token.where, below, Attribute{std::move(e), name.text, MethodSet(name.text)});
+      return make(token.where, below, member(std::move(e), name.text, false));
     }
     if (name.kind != TokenKind::kNumber || !name.number.is(Kind::kInt)) {
       raise_at(name.where, "expected name or number");
     }
-    return make(token.where, below, Subscript{std::move(e), make(name.where, 0, Literal{name.number})});
+    return make(token.where, below, Subscript{std::move(e), make(name.where, {}, Literal{name.number})});
   }
   std::vector<ExprPtr> keys;
   while (!is_op("]")) {
@@ -323,27 +343,30 @@ ExprPtr Parser::parse_subscript(ExprPtr e) {
     if (!keys.empty() || !is_op("]"))
       raise_at(token.where, "a slice cannot be part of a tuple of subscripts");
     expect_op("]");
-    const uint32_t h = std::max({below, height(slice.start), height(slice.stop), height(slice.step)});
+    const Extent children = below + extent(slice.start) + extent(slice.stop) + extent(slice.step);
     slice.object = std::move(e);
-    return make(token.where, h, std::move(slice));
+    return make(token.where, children, std::move(slice));
   }
   expect_op("]");
   ExprPtr key;
   if (keys.size() == 1) {
     key = std::move(keys[0]);
   } else {
-    const uint32_t h = height(keys);
-    key = make(token.where, h, TupleDisplay{std::move(keys)});
+    const Extent children = extent(keys);
+    key = make(token.where, children, TupleDisplay{std::move(keys)});
   }
-  const uint32_t h = std::max(below, height(key));
-  return make(token.where, h, Subscript{std::move(e), std::move(key)});
+  if (const auto* literal = std::get_if<Literal>(&key->node); literal && literal->value.is_string()) {
+    return make(token.where, below, member(std::move(e), literal->value.text(), true));
+  }
+  const Extent children = below + extent(key);
+  return make(token.where, children, Subscript{std::move(e), std::move(key)});
 }
 
 ExprPtr Parser::parse_call(ExprPtr e) {
   const Position where = current().where;
   Arguments arguments = parse_arguments();
-  const uint32_t h = std::max(height(e), height(arguments));
-  return make(where, h, Call{std::move(e), std::move(arguments)});
+  const Extent children = extent(e) + extent(arguments);
+  return make(where, children, Call{std::move(e), std::move(arguments)});
 }
 
 Arguments Parser::parse_arguments() {
@@ -386,7 +409,7 @@ std::string_view Parser::parse_dotted_name() {
   if (!is_op(".")) return first.text;
   std::string name(first.text);
   while (skip_op(".")) name.append(".").append(expect(TokenKind::kName).text);
-  return text_.decoded.emplace_back(std::move(name));
+  return text_.keep(name);
 }
 
 ExprPtr Parser::parse_filter(ExprPtr operand) {
@@ -395,9 +418,9 @@ ExprPtr Parser::parse_filter(ExprPtr operand) {
   Filter node{nullptr, name, find_filter(name), {}};
   if (node.filter == nullptr) unknown(where, "filter", name);
   if (is_op("(")) node.arguments = parse_arguments();
-  const uint32_t h = std::max(height(operand), height(node.arguments));
+  const Extent children = extent(operand) + extent(node.arguments);
   node.operand = std::move(operand);
-  return make(where, h, std::move(node));
+  return make(where, children, std::move(node));
 }
 
 ExprPtr Parser::parse_test(ExprPtr operand) {
@@ -415,11 +438,12 @@ ExprPtr Parser::parse_test(ExprPtr operand) {
     if (is_name("is")) raise_at(current().where, "You cannot chain multiple tests with is");
     node.arguments.positional.push_back(parse_postfix(parse_primary()));
   }
-  const uint32_t h = std::max(height(operand), height(node.arguments));
+  const Extent children = extent(operand) + extent(node.arguments);
   node.operand = std::move(operand);
-  ExprPtr test = make(where, h, std::move(node));
+  ExprPtr test = make(where, children, std::move(node));
   if (!negated) return test;
-  return make(where, h + 1, Not{std::move(test)});
+  const Extent positive = extent(test);
+  return make(where, positive, Not{std::move(test)});
 }
 
 }  // namespace reprise::jinja

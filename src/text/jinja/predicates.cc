@@ -12,7 +12,7 @@
 namespace reprise::jinja {
 namespace {
 
-Value one(const Args& args, bool (*test)(const Value&)) {
+Value one(const Args& args, bool (*test)(Value)) {
   return Value::boolean(test(bind<1>("test", args, {"value"}, 1).at(0)));
 }
 
@@ -23,23 +23,23 @@ Value is_kind(Runtime&, const Args& args) {
 }
 
 Value is_defined(Runtime&, const Args& args) {
-  return one(args, [](const Value& v) { return !v.is(Kind::kUndefined); });
+  return one(args, [](Value v) { return !v.is(Kind::kUndefined); });
 }
 Value is_true(Runtime&, const Args& args) {
-  return one(args, [](const Value& v) { return v.is(Kind::kBool) && v.as_bool(); });
+  return one(args, [](Value v) { return v.is(Kind::kBool) && v.as_bool(); });
 }
 Value is_false(Runtime&, const Args& args) {
-  return one(args, [](const Value& v) { return v.is(Kind::kBool) && !v.as_bool(); });
+  return one(args, [](Value v) { return v.is(Kind::kBool) && !v.as_bool(); });
 }
 Value is_sequence(Runtime&, const Args& args) {
-  return one(args, [](const Value& v) {
+  return one(args, [](Value v) {
     return v.is_string() || v.is_listlike() || v.is(Kind::kDict) || v.is(Kind::kRange) ||
            v.is(Kind::kUndefined);
   });
 }
 Value is_iterable_test(Runtime&, const Args& args) { return one(args, is_iterable); }
 Value is_callable(Runtime&, const Args& args) {
-  return one(args, [](const Value& v) {
+  return one(args, [](Value v) {
     switch (v.kind()) {
       case Kind::kFunction:
       case Kind::kMethod:
@@ -54,7 +54,7 @@ Value is_callable(Runtime&, const Args& args) {
   });
 }
 Value is_escaped(Runtime&, const Args& args) {
-  return one(args, [](const Value& v) { return v.safe(); });
+  return one(args, [](Value v) { return v.safe(); });
 }
 
 template <bool upper>
@@ -64,7 +64,7 @@ Value is_case(Runtime& rt, const Args& args) {
   return method->call(rt, to_str(rt, a.at(0)), Args{});
 }
 
-bool divides(Runtime& rt, const Value& v, const Value& divisor) {
+bool divides(Runtime& rt, Value v, Value divisor) {
   return equal(rt, arithmetic(rt, Arithmetic::kModulo, v, divisor), Value::integer(0));
 }
 Value is_even(Runtime& rt, const Args& args) {
@@ -117,8 +117,9 @@ Value is_in(Runtime& rt, const Args& args) {
 }
 
 template <Builtin (*find)(std::string_view)>
-Value names_builtin(Runtime&, const Args& args) {
+Value names_builtin(Runtime& rt, const Args& args) {
   const auto a = bind<1>("test", args, {"value"}, 1);
+  hash(rt, a.at(0));  // Python looks into a dict, which takes no lists
   return Value::boolean(a.at(0).is_string() && find(a.at(0).text()) != nullptr);
 }
 

@@ -2,6 +2,7 @@
 #include "text/jinja/pretty.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "text/jinja/compare.h"
 #include "text/jinja/containers.h"
@@ -17,10 +18,10 @@ class PrettyPrinter {
  public:
   explicit PrettyPrinter(Runtime& rt) : rt_(rt), out_(rt) {}
 
-  void write(const Value& v, size_t indent, size_t allowance) {
+  void write(Value v, size_t indent, size_t allowance) {
     const Nesting nesting(rt_);
     rt_.charge();
-    const Value ordered = v.is(Kind::kDict) ? sorted(v) : v;
+    const Value ordered = sorted(v);
     const Value line = to_repr(rt_, ordered);
     const bool container =
         (v.is_listlike() && v.list()->size > 0) || (v.is(Kind::kDict) && v.dict()->size > 0);
@@ -58,17 +59,26 @@ class PrettyPrinter {
     out_.append('}');
   }
 
-  // The dict with sorted keys, at every level, as pprint shows dicts also inside of one line.
-  Value sorted(const Value& v) {
+  // With sorted keys in dicts at every level, as pprint shows them also inside of one line.
+  Value sorted(Value v) {
+    if (!v.is_listlike() && !v.is(Kind::kDict)) return v;
+    const Nesting nesting(rt_);
+    if (v.is_listlike()) {
+      std::vector<Value> items;
+      for (const Value& item : v.list()->span()) {
+        rt_.charge();
+        items.push_back(sorted(item));
+      }
+      return v.is(Kind::kList) ? new_list(rt_, items) : new_tuple(rt_, items);
+    }
     const auto entries = entries_of(rt_, *v.dict(), false);
     const bool sortable = std::ranges::all_of(entries, [&](const auto* e) {
       return e->key.kind() == entries[0]->key.kind() && (e->key.is_string() || e->key.is_number());
     });
-    const Nesting nesting(rt_);
     const Value result = new_dict(rt_);
     for (const Dict::Entry* e : entries_of(rt_, *v.dict(), sortable)) {
       rt_.charge();
-      result.dict()->set(rt_, e->key, e->value.is(Kind::kDict) ? sorted(e->value) : e->value);
+      result.dict()->set(rt_, e->key, sorted(e->value));
     }
     return result;
   }
@@ -79,7 +89,7 @@ class PrettyPrinter {
 
 }  // namespace
 
-Value pretty_print(Runtime& rt, const Value& v) {
+Value pretty_print(Runtime& rt, Value v) {
   PrettyPrinter printer(rt);
   printer.write(v, 0, 0);
   return printer.finish();

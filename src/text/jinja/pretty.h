@@ -6,6 +6,6 @@
 
 namespace reprise::jinja {
 
-Value pretty_print(Runtime& rt, const Value& v);
+Value pretty_print(Runtime& rt, Value v);
 
 }  // namespace reprise::jinja

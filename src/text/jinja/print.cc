@@ -19,7 +19,7 @@ class Writer {
  public:
   Writer(Runtime& rt, Builder& out) : rt_(rt), out_(out) {}
 
-  void repr(const Value& v) {
+  void repr(Value v) {
     const Nesting nesting(rt_);
     rt_.charge();
     switch (v.kind()) {
@@ -56,7 +56,7 @@ class Writer {
     }
   }
 
-  void scalar(const Value& v) {
+  void scalar(Value v) {
     switch (v.kind()) {
       case Kind::kNone:
         return out_.append("None");
@@ -80,7 +80,7 @@ class Writer {
   }
 
  private:
-  bool enter(const Value& v, std::string_view again) {
+  bool enter(Value v, std::string_view again) {
     if (std::ranges::find(open_, v.identity()) != open_.end()) {
       out_.append(again);
       return false;
@@ -89,7 +89,7 @@ class Writer {
     return true;
   }
 
-  void items(const Value& v, std::string_view before, std::string_view after) {
+  void items(Value v, std::string_view before, std::string_view after) {
     if (!enter(v, v.is(Kind::kTuple) ? "(...)" : "[...]")) return;
     out_.append(before);
     for (uint32_t i = 0; i < v.list()->size; ++i) {
@@ -100,7 +100,7 @@ class Writer {
     open_.pop_back();
   }
 
-  void pairs(const Value& v, const Dict& dict) {
+  void pairs(Value v, const Dict& dict) {
     if (!enter(v, "{...}")) return;
     out_.append('{');
     bool first = true;
@@ -198,9 +198,9 @@ void append_float(std::string& out, double d) {
   }
 }
 
-void append_repr(Runtime& rt, const Value& v, Builder& out) { Writer(rt, out).repr(v); }
+void append_repr(Runtime& rt, Value v, Builder& out) { Writer(rt, out).repr(v); }
 
-void append_str(Runtime& rt, const Value& v, Builder& out) {
+void append_str(Runtime& rt, Value v, Builder& out) {
   if (v.is_string()) {
     out.append(v.text());
   } else if (!v.is(Kind::kUndefined)) {
@@ -208,7 +208,7 @@ void append_str(Runtime& rt, const Value& v, Builder& out) {
   }
 }
 
-Value to_str(Runtime& rt, const Value& v) {
+Value to_str(Runtime& rt, Value v) {
   if (v.is_string()) {
     Value plain = Value::string(v.text());
     return v.growable() ? plain.set_growable() : plain;
@@ -218,15 +218,15 @@ Value to_str(Runtime& rt, const Value& v) {
   return out.finish();
 }
 
-Value soft_str(Runtime& rt, const Value& v) { return v.is_string() ? v : to_str(rt, v); }
+Value soft_str(Runtime& rt, Value v) { return v.is_string() ? v : to_str(rt, v); }
 
-Value to_repr(Runtime& rt, const Value& v) {
+Value to_repr(Runtime& rt, Value v) {
   Builder out(rt);
   append_repr(rt, v, out);
   return out.finish();
 }
 
-Value escape(Runtime& rt, const Value& v) {
+Value escape(Runtime& rt, Value v) {
   if (v.safe()) return v;
   const std::string_view s = str(rt, v);
   if (s.find_first_of("&<>'\"") == std::string_view::npos) return Value::string(s, true);

@@ -20,7 +20,7 @@ Value sort_by(Runtime& rt, std::span<const Value> items, std::span<const Value> 
   return sorted;
 }
 
-AttributePath::AttributePath(const Value& attribute) {
+AttributePath::AttributePath(Value attribute) {
   if (attribute.is(Kind::kNone)) return;
   if (!attribute.is_string()) {
     parts_.push_back(attribute);
@@ -43,7 +43,7 @@ Value AttributePath::of(Runtime& rt, Value v, const Value* missing) const {
   return v;
 }
 
-Value ignore_case(Runtime& rt, const Value& v) {
+Value ignore_case(Runtime& rt, Value v) {
   return v.is_string() ? rt.heap.string(unicode::lower(v.text())) : v;
 }
 

@@ -37,7 +37,7 @@ Value sort_by(Runtime& rt, std::span<const Value> items, std::span<const Value> 
 class AttributePath {
  public:
   // None gives the empty path, which means the item itself.
-  explicit AttributePath(const Value& attribute);
+  explicit AttributePath(Value attribute);
   Value of(Runtime& rt, Value item, const Value* missing = nullptr) const;
 
  private:
@@ -45,6 +45,6 @@ class AttributePath {
 };
 
 // A string in lower case, anything else as it is: how filters compare unless told to be case sensitive.
-Value ignore_case(Runtime& rt, const Value& v);
+Value ignore_case(Runtime& rt, Value v);
 
 }  // namespace reprise::jinja

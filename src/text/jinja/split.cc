@@ -35,7 +35,7 @@ std::vector<std::string_view> split_words(std::string_view s, int64_t limit) {
   std::vector<std::string_view> parts;
   for (s = unicode::strip_left(s); !s.empty(); s = unicode::strip_left(s)) {
     if (limit >= 0 && static_cast<int64_t>(parts.size()) == limit) {
-      parts.push_back(unicode::strip_right(s));
+      parts.push_back(s);  // with what white space it ends in
       break;
     }
     const size_t end = word_end(s);
@@ -50,7 +50,7 @@ std::vector<std::string_view> split_words_right(std::string_view s, int64_t limi
   std::vector<std::string_view> parts;
   for (s = unicode::strip_right(s); !s.empty(); s = unicode::strip_right(s)) {
     if (static_cast<int64_t>(parts.size()) == limit) {
-      parts.push_back(unicode::strip_left(s));
+      parts.push_back(s);
       break;
     }
     const size_t start = word_start(s);

@@ -19,7 +19,7 @@
 namespace reprise::jinja {
 namespace {
 
-std::string_view need_string(const Value& v, std::string_view method) {
+std::string_view need_string(Value v, std::string_view method) {
   if (!v.is_string()) raise("{}() argument must be str, not {}", method, type_name(v));
   return v.text();
 }
@@ -29,17 +29,17 @@ void none_expected(std::string_view method, const Args& args) { bind<0>(method, 
 // ---- case ----
 
 template <std::string (*transform)(std::string_view)>
-Value transformed(Runtime& rt, const Value& self, const Args& args) {
+Value transformed(Runtime& rt, Value self, const Args& args) {
   none_expected("str method", args);
   rt.charge(self.text().size() / 16);
   rt.heap.require(self.text().size(), 2);
-  return rt.heap.string(transform(self.text()), self.safe());
+  return rt.heap.derived(transform(self.text()), self, self.safe());
 }
 
 // ---- strip, split, join ----
 
 template <Side side>
-Value stripped(Runtime& rt, const Value& self, const Args& args) {
+Value stripped(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<1>("strip", args, {""});
   rt.charge(self.text().size() / 256);
   std::optional<std::string_view> characters;
@@ -55,7 +55,7 @@ Value list_of(Runtime& rt, const std::vector<std::string_view>& parts, bool safe
 }
 
 template <bool right>
-Value split(Runtime& rt, const Value& self, const Args& args) {
+Value split(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<2>("split", args, {"sep", "maxsplit"});
   const std::string_view s = self.text();
   rt.charge(s.size() / 32);
@@ -68,14 +68,14 @@ Value split(Runtime& rt, const Value& self, const Args& args) {
                  self.safe());
 }
 
-Value splitlines(Runtime& rt, const Value& self, const Args& args) {
+Value splitlines(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<1>("splitlines", args, {"keepends"});
   rt.charge(self.text().size() / 16);
   return list_of(rt, split_lines(self.text(), a[0] && truthy(a.at(0))), self.safe());
 }
 
 template <bool right>
-Value partition(Runtime& rt, const Value& self, const Args& args) {
+Value partition(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<1>("partition", args, {""}, 1);
   const std::string_view s = self.text();
   const std::string_view separator = need_string(a.at(0), "partition");
@@ -93,7 +93,7 @@ Value partition(Runtime& rt, const Value& self, const Args& args) {
   return new_tuple(rt, values);
 }
 
-Value join_method(Runtime& rt, const Value& self, const Args& args) {
+Value join_method(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<1>("join", args, {""}, 1);
   return join(rt, self, a.at(0), false);
 }
@@ -124,7 +124,7 @@ Window window(std::string_view s, const Value* start, const Value* end) {
 }
 
 template <bool right>
-int64_t position(Runtime& rt, const Value& self, const Args& args) {
+int64_t position(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<3>("find", args, {"", "", ""}, 1);
   const std::string_view s = self.text();
   const std::string_view wanted = need_string(a.at(0), "find");
@@ -138,18 +138,18 @@ int64_t position(Runtime& rt, const Value& self, const Args& args) {
 }
 
 template <bool right>
-Value find(Runtime& rt, const Value& self, const Args& args) {
+Value find(Runtime& rt, Value self, const Args& args) {
   return Value::integer(position<right>(rt, self, args));
 }
 
 template <bool right>
-Value index(Runtime& rt, const Value& self, const Args& args) {
+Value index(Runtime& rt, Value self, const Args& args) {
   const int64_t at = position<right>(rt, self, args);
   if (at < 0) raise("substring not found");
   return Value::integer(at);
 }
 
-Value count(Runtime& rt, const Value& self, const Args& args) {
+Value count(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<3>("count", args, {"", "", ""}, 1);
   const std::string_view s = self.text();
   const std::string_view wanted = need_string(a.at(0), "count");
@@ -165,11 +165,11 @@ Value count(Runtime& rt, const Value& self, const Args& args) {
 }
 
 template <bool suffix>
-Value has_affix(Runtime&, const Value& self, const Args& args) {
+Value has_affix(Runtime&, Value self, const Args& args) {
   const auto a = bind<3>("startswith", args, {"", "", ""}, 1);
   const std::string_view s = self.text();
   const Window w = window(s, a[1], a[2]);
-  const auto matches = [&](const Value& affix) {
+  const auto matches = [&](Value affix) {
     if (!affix.is_string()) {
       if (affix.is(Kind::kUndefined)) raise_undefined(affix);
       raise("{} first arg must be str or a tuple of str, not {}", suffix ? "endswith" : "startswith",
@@ -185,13 +185,12 @@ Value has_affix(Runtime&, const Value& self, const Args& args) {
 
 // ---- edit ----
 
-// An argument that becomes part of the text.
-std::string_view inserted(Runtime& rt, const Value& self, const Value& v, std::string_view method) {
-  need_string(v, method);
-  return self.safe() ? escape(rt, v).text() : v.text();
+// An argument that becomes part of the text: escaped text takes anything, as its escaped form.
+std::string_view inserted(Runtime& rt, Value self, Value v, std::string_view method) {
+  return self.safe() ? escape(rt, v).text() : need_string(v, method);
 }
 
-Value replace_method(Runtime& rt, const Value& self, const Args& args) {
+Value replace_method(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<3>("replace", args, {"", "", ""}, 2);
   const int64_t limit = a[2] ? to_index(a.at(2)) : kNoLimit;
   return replace(rt, self.text(), need_string(a.at(0), "replace"), inserted(rt, self, a.at(1), "replace"),
@@ -199,7 +198,7 @@ Value replace_method(Runtime& rt, const Value& self, const Args& args) {
 }
 
 template <bool suffix>
-Value remove_affix(Runtime&, const Value& self, const Args& args) {
+Value remove_affix(Runtime&, Value self, const Args& args) {
   const auto a = bind<1>("removeprefix", args, {""}, 1);
   std::string_view s = self.text();
   const std::string_view affix = need_string(a.at(0), "removeprefix");
@@ -209,13 +208,13 @@ Value remove_affix(Runtime&, const Value& self, const Args& args) {
 }
 
 template <Side padding>
-Value padded(Runtime& rt, const Value& self, const Args& args) {
+Value padded(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<2>("center", args, {"", ""}, 1);
   const std::string_view fill = a[1] ? inserted(rt, self, a.at(1), "center") : " ";
   return pad_to(rt, self, to_index(a.at(0)), fill, padding);
 }
 
-Value zfill(Runtime& rt, const Value& self, const Args& args) {
+Value zfill(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<1>("zfill", args, {""}, 1);
   const std::string_view s = self.text();
   const bool sign = s.starts_with('-') || s.starts_with('+');
@@ -226,7 +225,7 @@ Value zfill(Runtime& rt, const Value& self, const Args& args) {
   return rt.heap.concat(Value::string(s.substr(0, 1), self.safe()), filled.text());
 }
 
-Value expandtabs(Runtime& rt, const Value& self, const Args& args) {
+Value expandtabs(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<1>("expandtabs", args, {"tabsize"});
   const int64_t size = a[0] ? to_index(a.at(0)) : 8;
   const std::string_view s = self.text();
@@ -247,17 +246,17 @@ Value expandtabs(Runtime& rt, const Value& self, const Args& args) {
   return out.finish(self.safe());
 }
 
-Value format_method(Runtime& rt, const Value& self, const Args& args) {
-  return format_braces(rt, self, args);
-}
+Value format_method(Runtime& rt, Value self, const Args& args) { return format_braces(rt, self, args); }
 
-Value format_map(Runtime& rt, const Value& self, const Args& args) {
+Value format_map(Runtime& rt, Value self, const Args& args) {
   const auto a = bind<1>("format_map", args, {""}, 1);
-  if (!a.at(0).is(Kind::kDict)) raise("format_map() requires a dict");
-  std::vector<NamedArg> named;
-  const Dict& dict = *a.at(0).dict();
-  for (uint32_t i = 0; i < dict.end; ++i) {
-    if (dict.entries[i].key.is_string()) named.push_back({dict.entries[i].key.text(), dict.entries[i].value});
+  std::vector<NamedArg> named;  // of what is no dict none: any field is an error then, no field is none
+  if (a.at(0).is(Kind::kDict)) {
+    const Dict& dict = *a.at(0).dict();
+    for (uint32_t i = 0; i < dict.end; ++i) {
+      if (dict.entries[i].key.is_string())
+        named.push_back({dict.entries[i].key.text(), dict.entries[i].value});
+    }
   }
   return format_braces(rt, self, Args{{}, named});
 }
@@ -265,7 +264,7 @@ Value format_map(Runtime& rt, const Value& self, const Args& args) {
 // ---- classes ----
 
 template <bool (*test)(char32_t)>
-Value all_are(Runtime& rt, const Value& self, const Args& args) {
+Value all_are(Runtime& rt, Value self, const Args& args) {
   none_expected("str method", args);
   const std::string_view s = self.text();
   rt.charge(s.size() / 16);
@@ -276,8 +275,9 @@ Value all_are(Runtime& rt, const Value& self, const Args& args) {
 }
 
 template <bool (*test)(char32_t)>
-Value all_are_or_empty(Runtime& rt, const Value& self, const Args& args) {
-  return self.text().empty() ? Value::boolean(true) : all_are<test>(rt, self, args);
+Value all_are_or_empty(Runtime& rt, Value self, const Args& args) {
+  const Value all = all_are<test>(rt, self, args);
+  return self.text().empty() ? Value::boolean(true) : all;
 }
 
 bool is_alnum(char32_t c) { return unicode::is_alpha(c) || unicode::is_numeric(c); }
@@ -285,7 +285,7 @@ bool is_ascii(char32_t c) { return c < 0x80; }
 
 // islower, isupper: at least one cased code point and all cased ones of that case.
 template <bool (*test)(char32_t)>
-Value cased_are(Runtime& rt, const Value& self, const Args& args) {
+Value cased_are(Runtime& rt, Value self, const Args& args) {
   none_expected("str method", args);
   const std::string_view s = self.text();
   rt.charge(s.size() / 16);
@@ -299,7 +299,7 @@ Value cased_are(Runtime& rt, const Value& self, const Args& args) {
   return Value::boolean(any);
 }
 
-Value istitle(Runtime&, const Value& self, const Args& args) {
+Value istitle(Runtime&, Value self, const Args& args) {
   none_expected("istitle", args);
   const std::string_view s = self.text();
   bool any = false;
@@ -317,7 +317,7 @@ Value istitle(Runtime&, const Value& self, const Args& args) {
   return Value::boolean(any);
 }
 
-Value isidentifier(Runtime&, const Value& self, const Args& args) {
+Value isidentifier(Runtime&, Value self, const Args& args) {
   none_expected("isidentifier", args);
   const std::string_view s = self.text();
   for (size_t i = 0; i < s.size(); i = unicode::next(s, i)) {

@@ -29,6 +29,17 @@ Value to_value(Runtime& rt, const Variable& variable) {
   return Value::none();
 }
 
+// Makes the texts of one member of a list of dicts the template's own.
+void adopt(Runtime& rt, Value list, std::string_view member) {
+  if (!list.is(Kind::kList)) return;
+  for (const Value& item : list.list()->span()) {
+    Value* text = item.is(Kind::kDict) ? item.dict()->find(member) : nullptr;
+    if (text == nullptr || !text->is_string()) continue;
+    *text = rt.heap.string(text->text());
+    rt.heap.provenance.mark(text->text());
+  }
+}
+
 }  // namespace
 
 Compiled::Compiled(std::unique_ptr<const Template> parsed) : template_(std::move(parsed)) {}
@@ -44,12 +55,18 @@ Result<Compiled> Compiled::compile(std::string_view source) {
   }
 }
 
-Result<std::string> Compiled::render(const std::vector<Variable>& variables, int64_t now,
-                                     const Limits& limits) const {
+Result<MarkedText> Compiled::render(const std::vector<Variable>& variables, int64_t now,
+                                    const Limits& limits) const {
   Interpreter interpreter(*template_, limits, now);
+  Provenance& provenance = interpreter.heap.provenance;
+  provenance.trust(template_->text->source);
+  provenance.trust(template_->text->decoded);
   try {
     for (const Variable& variable : variables) {
-      interpreter.define(variable.name, to_value(interpreter, variable));
+      if (const auto* text = std::get_if<std::string_view>(&variable.value)) provenance.trust(*text);
+      const Value value = to_value(interpreter, variable);
+      if (!variable.checked_member.empty()) adopt(interpreter, value, variable.checked_member);
+      interpreter.define(variable.name, value);
     }
     return interpreter.run();
   } catch (const Failure& failure) {

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "text/jinja/runtime.h"
+#include "text/marked_text.h"
 
 namespace reprise::jinja {
 
@@ -19,9 +20,13 @@ struct Template;
 
 struct Variable {
   std::string_view name;
-  // Shared, not copied: text and JSON must outlive the render. monostate is None.
+  // Shared, not copied: text and JSON must outlive the render. monostate is None. A plain text is the
+  // program's and counts as the template's own; JSON is the user's.
   std::variant<std::monostate, bool, std::string_view, const boost::json::value*, const boost::json::array*>
       value;
+  // Of an array of objects: the member whose strings the caller has checked against a list of its own (a
+  // message's role), so that they too count as the template's own.
+  std::string_view checked_member = {};
 };
 
 class Compiled {
@@ -32,8 +37,8 @@ class Compiled {
   ~Compiled();
 
   // Later variables of the same name win. `now`: seconds since 1970 UTC.
-  Result<std::string> render(const std::vector<Variable>& variables, int64_t now,
-                             const Limits& limits = {}) const;
+  Result<MarkedText> render(const std::vector<Variable>& variables, int64_t now,
+                            const Limits& limits = {}) const;
 
  private:
   explicit Compiled(std::unique_ptr<const Template> parsed);

@@ -75,7 +75,7 @@ Value replace(Runtime& rt, std::string_view s, std::string_view from, std::strin
   return out.finish(safe);
 }
 
-Value pad_to(Runtime& rt, const Value& s, int64_t width, std::string_view fill, Side padding) {
+Value pad_to(Runtime& rt, Value s, int64_t width, std::string_view fill, Side padding) {
   if (unicode::length(fill) != 1) raise("The fill character must be exactly one character long");
   const auto size = static_cast<int64_t>(unicode::length(s.text()));
   if (width <= size) return s;
@@ -90,7 +90,7 @@ Value pad_to(Runtime& rt, const Value& s, int64_t width, std::string_view fill, 
   return out.finish(s.safe());
 }
 
-Value join(Runtime& rt, const Value& separator, const Value& items, bool convert) {
+Value join(Runtime& rt, Value separator, Value items, bool convert) {
   const Sequence sequence = iterate(rt, items);
   Builder out(rt);
   for (size_t i = 0; i < sequence.size(); ++i) {

@@ -17,8 +17,8 @@ std::string_view strip(std::string_view s, Side side, std::optional<std::string_
 Value replace(Runtime& rt, std::string_view s, std::string_view from, std::string_view to, int64_t limit,
               bool safe);
 // str.center (kBoth), str.rjust (kLeft: padding on the left), str.ljust.
-Value pad_to(Runtime& rt, const Value& s, int64_t width, std::string_view fill, Side padding);
+Value pad_to(Runtime& rt, Value s, int64_t width, std::string_view fill, Side padding);
 // separator.join(items), each converted by str() when `convert`, else required to be a string.
-Value join(Runtime& rt, const Value& separator, const Value& items, bool convert);
+Value join(Runtime& rt, Value separator, Value items, bool convert);
 
 }  // namespace reprise::jinja

@@ -54,9 +54,8 @@ class Value {
   }
   // Integers past int64 exist up to 2^64-1, because JSON has them.
   static Value unsigned_integer(uint64_t u) {
-    Value v(Kind::kInt);
+    Value v(Kind::kInt, u > static_cast<uint64_t>(INT64_MAX));
     v.int_ = static_cast<int64_t>(u);
-    v.flag_ = u > static_cast<uint64_t>(INT64_MAX);
     return v;
   }
   static Value real(double d) {
@@ -66,40 +65,33 @@ class Value {
   }
   // The view must outlive the render. Longer strings than 4 GiB cannot exist: heap and input are limited
   // below that.
-  static Value string(std::string_view text, bool safe = false) {
-    Value v(Kind::kString);
-    v.text_ = text.data();
-    v.size_ = static_cast<uint32_t>(text.size());
-    v.flag_ = safe;
-    return v;
-  }
+  static Value string(std::string_view text, bool safe = false) { return Value(Kind::kString, safe, text); }
   static Value undefined(std::string_view name, Absence why = Absence::kName) {
-    Value v = string(name);
-    v.kind_ = Kind::kUndefined;
-    v.flag_ = static_cast<uint8_t>(why);
-    return v;
+    return Value(Kind::kUndefined, static_cast<uint8_t>(why), name);
   }
   static Value object(Kind kind, const void* pointer, uint8_t flag = 0) {
-    Value v(kind);
+    Value v(kind, flag);
     v.object_ = const_cast<void*>(pointer);
-    v.flag_ = flag;
     return v;
   }
 
-  Kind kind() const { return kind_; }
-  bool is(Kind kind) const { return kind_ == kind; }
-  bool is_string() const { return kind_ == Kind::kString; }
-  bool is_number() const { return kind_ == Kind::kInt || kind_ == Kind::kFloat || kind_ == Kind::kBool; }
-  bool is_integral() const { return kind_ == Kind::kInt || kind_ == Kind::kBool; }
-  bool is_listlike() const { return kind_ == Kind::kList || kind_ == Kind::kTuple; }
+  Kind kind() const { return static_cast<Kind>(tag_ & 0xFF); }
+  bool is(Kind kind) const { return this->kind() == kind; }
+  bool is_string() const { return is(Kind::kString); }
+  bool is_number() const { return is_integral() || is(Kind::kFloat); }
+  bool is_integral() const { return is(Kind::kInt) || is(Kind::kBool); }
+  bool is_listlike() const { return is(Kind::kList) || is(Kind::kTuple); }
 
   // Each accessor below requires the kind it names.
   bool as_bool() const { return int_ != 0; }
   __int128 as_int() const {  // bool too
-    return flag_ != 0 && kind_ == Kind::kInt ? static_cast<__int128>(static_cast<uint64_t>(int_)) : int_;
+    return flag() != 0 && is(Kind::kInt) ? static_cast<__int128>(static_cast<uint64_t>(int_)) : int_;
   }
+  // What nearly all integers are, and simpler to compute with: not a bool, not past int64.
+  bool is_small_int() const { return is(Kind::kInt) && flag() == 0; }
+  int64_t as_small_int() const { return int_; }
   double as_double() const { return double_; }
-  std::string_view text() const { return {text_, size_}; }  // string: its bytes; undefined: the name
+  std::string_view text() const { return {text_, tag_ >> 32}; }  // string: its bytes; undefined: the name
   template <typename T>
   T* as() const {
     return static_cast<T*>(object_);
@@ -107,23 +99,30 @@ class Value {
   List* list() const { return static_cast<List*>(object_); }
   Dict* dict() const { return static_cast<Dict*>(object_); }
   const void* identity() const { return object_; }
-  uint8_t flag() const { return flag_; }
+  uint8_t flag() const { return static_cast<uint8_t>(tag_ >> 8); }
 
-  bool safe() const { return kind_ == Kind::kString && flag_ == 1; }  // Markup
+  bool safe() const { return is_string() && flag() == 1; }  // Markup
   // A string that starts a heap buffer with room behind it, so that `+` may extend it in place.
-  bool growable() const { return growable_; }
+  bool growable() const { return (tag_ & kGrowable) != 0; }
   Value& set_growable() {
-    growable_ = true;
+    tag_ |= kGrowable;
     return *this;
   }
 
  private:
-  explicit Value(Kind kind) : kind_(kind) {}
+  static constexpr uint64_t kGrowable = uint64_t{1} << 16;
 
-  Kind kind_ = Kind::kMissing;
-  uint8_t flag_ = 0;
-  bool growable_ = false;
-  uint32_t size_ = 0;
+  explicit Value(Kind kind, uint8_t flag = 0)
+      : tag_(static_cast<uint64_t>(kind) | static_cast<uint64_t>(flag) << 8) {}
+  Value(Kind kind, uint8_t flag, std::string_view text) : Value(kind, flag) {
+    tag_ |= static_cast<uint64_t>(text.size()) << 32;
+    text_ = text.data();
+  }
+
+  // One word, because compilers take a value apart into its fields and put it together again wherever it is
+  // copied: the kind in the lowest byte, the flag in the next, kGrowable, and in the upper half a text's
+  // size.
+  uint64_t tag_ = 0;
   union {
     int64_t int_ = 0;
     double double_;
@@ -134,6 +133,6 @@ class Value {
 static_assert(sizeof(Value) == 16);
 
 // Python's name of a value's type, for error messages.
-std::string_view type_name(const Value& v);
+std::string_view type_name(Value v);
 
 }  // namespace reprise::jinja

@@ -1,5 +1,7 @@
 // The line is cut into chunks (runs of white space, words, parts of words that end in a hyphen), and lines
-// are filled with chunks greedily; white space at the border of two lines is dropped.
+// are filled with chunks greedily; white space at the border of two lines is dropped. Where a word is too
+// long for any line and the line before it is just full, an empty part of the word ends that line, so that
+// white space before it stays.
 #include "text/jinja/word_wrap.h"
 
 #include <algorithm>
@@ -12,6 +14,8 @@ namespace {
 bool is_space(std::string_view s, size_t i) {
   return std::string_view("\t\n\v\f\r ").find(s[i]) != std::string_view::npos;
 }
+
+bool is_blank(std::string_view chunk) { return unicode::strip_left(chunk).empty(); }
 
 bool is_letter(char32_t c) { return unicode::is_word(c) && !unicode::is_numeric(c) && c != '_'; }
 
@@ -64,10 +68,7 @@ std::vector<std::string> wrap_line(std::string_view line, size_t width, bool bre
   std::ranges::reverse(chunks);  // taken from the back
   std::vector<std::string> lines;
   while (!chunks.empty()) {
-    if (!lines.empty() && is_space(chunks.back(), 0)) {
-      chunks.pop_back();
-      continue;
-    }
+    if (!lines.empty() && is_blank(chunks.back())) chunks.pop_back();
     std::vector<std::string_view> taken;
     size_t length = 0;
     while (!chunks.empty() && length + unicode::length(chunks.back()) <= width) {
@@ -78,7 +79,7 @@ std::vector<std::string> wrap_line(std::string_view line, size_t width, bool bre
     if (!chunks.empty() && unicode::length(chunks.back()) > width) {
       std::string_view& word = chunks.back();
       if (break_long_words) {
-        const size_t room = std::max<size_t>(width - length, 1);
+        const size_t room = width - length;
         size_t cut = unicode::offset(word, room);
         if (break_on_hyphens && unicode::length(word) > room) {
           const size_t hyphen = word.substr(0, cut).rfind('-');
@@ -89,13 +90,12 @@ std::vector<std::string> wrap_line(std::string_view line, size_t width, bool bre
         }
         taken.push_back(word.substr(0, cut));
         word.remove_prefix(cut);
-        if (word.empty()) chunks.pop_back();
       } else if (taken.empty()) {
         taken.push_back(word);
         chunks.pop_back();
       }
     }
-    if (!taken.empty() && is_space(taken.back(), 0)) taken.pop_back();
+    if (!taken.empty() && is_blank(taken.back())) taken.pop_back();
     if (taken.empty()) continue;
     std::string& text = lines.emplace_back();
     for (const std::string_view chunk : taken) text += chunk;

@@ -1,4 +1,4 @@
-// Python's textwrap.wrap with the settings of jinja2's wordwrap filter.
+// Python's textwrap.wrap with the settings of jinja2's wordwrap filter; `width` is at least 1.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #include "text/tokenizer/byte_alphabet.h"
 
 #include <array>
+#include <charconv>
 
 #include "text/utf8.h"
 
@@ -33,6 +34,27 @@ std::optional<std::string> bytes_of_letters(std::string_view letters) {
     p += step.length;
   }
   return bytes;
+}
+
+std::string letters_of_bytes(std::string_view bytes) {
+  static const std::array<std::string, 256> letters = [] {
+    std::array<std::string, 256> made;
+    for (uint32_t letter = 0; letter < kLetters; ++letter)
+      if (kBytes[letter] >= 0) append_utf8(made[static_cast<size_t>(kBytes[letter])], letter);
+    return made;
+  }();
+  std::string text;
+  text.reserve(bytes.size() + bytes.size() / 4);
+  for (const char byte : bytes) text += letters[static_cast<uint8_t>(byte)];
+  return text;
+}
+
+std::optional<uint8_t> byte_of_token(std::string_view text) {
+  if (text.size() != 6 || !text.starts_with("<0x") || text[5] != '>') return std::nullopt;
+  uint8_t byte = 0;
+  const auto [end, error] = std::from_chars(text.data() + 3, text.data() + 5, byte, 16);
+  if (error != std::errc() || end != text.data() + 5) return std::nullopt;
+  return byte;
 }
 
 }  // namespace reprise

@@ -5,7 +5,7 @@
 
 #include <utf8proc.h>
 
-#include "text/tokenizer/deepseek_classes.h"
+#include "text/tokenizer/unicode_versions.h"
 
 namespace reprise {
 namespace {
@@ -22,38 +22,25 @@ CharClass category_class(uint32_t code_point) {
     case UTF8PROC_CATEGORY_NL:
     case UTF8PROC_CATEGORY_NO:
       return kNumber;
-    case UTF8PROC_CATEGORY_PC:
-    case UTF8PROC_CATEGORY_PD:
-    case UTF8PROC_CATEGORY_PS:
-    case UTF8PROC_CATEGORY_PE:
-    case UTF8PROC_CATEGORY_PI:
-    case UTF8PROC_CATEGORY_PF:
-    case UTF8PROC_CATEGORY_PO:
-      return kPunctuation;
     case UTF8PROC_CATEGORY_ZS:
     case UTF8PROC_CATEGORY_ZL:
     case UTF8PROC_CATEGORY_ZP:
       return kSpace;
     default:
-      return 0;
+      return is_unicode_punctuation(code_point) ? kPunctuation : 0;
   }
 }
 
 std::unique_ptr<const CharClassTable> make_table() {
   auto table = std::make_unique<CharClassTable>();
-  for (uint32_t c = 0; c < 0x110000; ++c) (*table)[c] = category_class(c);
+  for (uint32_t c = 0; c < 0x110000; ++c) {
+    (*table)[c] = category_class(stand_in(c));
+    if (((*table)[c] & kNumber) != 0 || is_newest_number(c)) (*table)[c] |= kDigit;
+  }
   for (uint32_t c = 0x09; c <= 0x0D; ++c) (*table)[c] |= kSpace;
   (*table)[0x85] |= kSpace;
   (*table)['\r'] |= kNewline;
   (*table)['\n'] |= kNewline;
-  const auto mark = [&table](std::span<const CodePointRange> ranges, CharClass flag) {
-    for (const CodePointRange& range : ranges) {
-      for (uint32_t c = range.first; c <= range.last; ++c) (*table)[c] |= flag;
-    }
-  };
-  mark(kDeepseekWordRanges, kDeepseekWord);
-  mark(kDeepseekMarkRanges, kDeepseekMark);
-  mark(kDeepseekIdeoRanges, kDeepseekIdeo);
   return table;
 }
 

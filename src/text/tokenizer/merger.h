@@ -1,48 +1,50 @@
-// Byte-pair merging (Sennrich et al. 2016): the bytes of a word become tokens, and of all neighbours that
-// some merge joins, the pair of the best merge, leftmost first, is joined until none is left.
+// Byte-pair merging (Sennrich et al. 2016): of all neighbours that some merge joins, the pair of the best
+// merge, leftmost first, is joined until none is left. Knows token ids only; what a word's first symbols are
+// is its caller's.
 #pragma once
 
-#include <array>
-#include <string_view>
+#include <span>
 #include <vector>
 
-#include "base/result.h"
-#include "core/vocabulary.h"
-#include "text/tokenizer/token_table.h"
+#include "core/token.h"
 
 namespace reprise {
 
 class Merger {
  public:
-  // kInvalid: a merge that is not two tokens and their joint token.
-  static Result<Merger> create(const Vocabulary& vocabulary, const TokenTable& tokens);
+  struct Merge {
+    TokenId left, right, joint;
+    uint32_t rank;  // the lowest joins first; several merges may share one
+  };
+  explicit Merger(std::span<const Merge> merges);  // of several merges of one pair the last counts
 
-  // Appends the tokens of `word` to `out`; O(n log n). Bytes that have no token are left out first, as
-  // Hugging Face's BPE without an unknown token does. Any thread.
-  void merge(std::string_view word, std::vector<TokenId>& out) const;
-
-  TokenId byte_token(uint8_t byte) const { return byte_tokens_[byte]; }  // -1: none
+  // Appends what is left of `symbols`, which it overwrites, to `out`; O(n log n). Any thread.
+  void merge(std::span<TokenId> symbols, std::vector<TokenId>& out) const;
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;  // no merge: after every rank
   struct Slot {
     uint64_t pair = 0;
     uint32_t rank = kNone;
+    TokenId joint = -1;
   };
 
   static uint64_t pair_of(TokenId left, TokenId right) {
     return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
   }
   size_t slot_of(uint64_t pair) const { return (pair * 0x9E3779B97F4A7C15u) >> shift_; }
-  uint32_t rank(TokenId left, TokenId right) const;
-  void insert(TokenId left, TokenId right, uint32_t rank);
-  void merge_short(TokenId* tokens, size_t count, std::vector<TokenId>& out) const;
-  void merge_long(std::vector<TokenId> tokens, std::vector<TokenId>& out) const;
+  const Slot& find(TokenId left, TokenId right) const {
+    const uint64_t pair = pair_of(left, right);
+    for (size_t i = slot_of(pair);; i = (i + 1) & (slots_.size() - 1)) {
+      const Slot& slot = slots_[i];
+      if (slot.pair == pair || slot.rank == kNone) return slot;
+    }
+  }
+  void merge_short(std::span<TokenId> symbols, std::vector<TokenId>& out) const;
+  void merge_long(std::span<TokenId> symbols, std::vector<TokenId>& out) const;
 
-  std::array<TokenId, 256> byte_tokens_;
-  std::vector<Slot> slots_;      // open addressing, at most half full
-  int shift_ = 0;                // 64 - log2(slots_.size())
-  std::vector<TokenId> merged_;  // by rank
+  std::vector<Slot> slots_;  // open addressing, at most half full
+  int shift_ = 0;            // 64 - log2(slots_.size())
 };
 
 }  // namespace reprise

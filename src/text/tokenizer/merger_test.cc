@@ -31,32 +31,32 @@ std::vector<std::string> merged_by_definition(
 TEST(Merger, MergesByDefinition) {
   std::mt19937 random(3);
   for (int round = 0; round < 60; ++round) {
-    Vocabulary vocabulary;
-    vocabulary.tokens = {"a", "b", "c"};
+    std::vector<std::string> tokens = {"a", "b", "c"};
     std::map<std::pair<std::string, std::string>, size_t> ranks;
-    for (int i = 0; i < 40; ++i) {
-      const std::string left = vocabulary.tokens[random() % vocabulary.tokens.size()];
-      const std::string right = vocabulary.tokens[random() % vocabulary.tokens.size()];
-      const std::string joint = left + right;
-      if (std::ranges::find(vocabulary.tokens, joint) == vocabulary.tokens.end())
-        vocabulary.tokens.push_back(joint);
-      ranks.try_emplace({left, right}, vocabulary.merges.size());
-      vocabulary.merges.push_back(left + " " + right);
+    std::vector<Merger::Merge> merges;
+    for (uint32_t rank = 0; rank < 40; ++rank) {
+      const auto left = static_cast<TokenId>(random() % tokens.size());
+      const auto right = static_cast<TokenId>(random() % tokens.size());
+      const std::string joint = tokens[static_cast<size_t>(left)] + tokens[static_cast<size_t>(right)];
+      auto found = std::ranges::find(tokens, joint);
+      if (found == tokens.end()) found = tokens.insert(tokens.end(), joint);
+      ranks[{tokens[static_cast<size_t>(left)], tokens[static_cast<size_t>(right)]}] =
+          rank;  // the last counts
+      merges.push_back({left, right, static_cast<TokenId>(found - tokens.begin()), rank});
     }
-    vocabulary.types.assign(vocabulary.tokens.size(), TokenType::kNormal);
-    const auto tokens = TokenTable::create(vocabulary);
-    const auto merger = Merger::create(vocabulary, *tokens);
-    ASSERT_TRUE(merger.has_value()) << merger.error().message;
+    const Merger merger(merges);
     for (size_t length = 1; length < 130; length += 1 + length / 8) {
       std::vector<std::string> symbols;
-      std::string word;
-      for (size_t i = 0; i < length; ++i) symbols.emplace_back(1, static_cast<char>('a' + random() % 3));
-      for (const std::string& symbol : symbols) word += symbol;
+      std::vector<TokenId> word;
+      for (size_t i = 0; i < length; ++i) {
+        word.push_back(static_cast<TokenId>(random() % 3));
+        symbols.push_back(tokens[static_cast<size_t>(word.back())]);
+      }
       std::vector<TokenId> ids;
-      merger->merge(word, ids);
+      merger.merge(word, ids);
       std::vector<std::string> texts;
-      for (const TokenId id : ids) texts.emplace_back(tokens->bytes(id));
-      ASSERT_EQ(texts, merged_by_definition(symbols, ranks)) << word;
+      for (const TokenId id : ids) texts.push_back(tokens[static_cast<size_t>(id)]);
+      ASSERT_EQ(texts, merged_by_definition(symbols, ranks)) << "length " << length;
     }
   }
 }

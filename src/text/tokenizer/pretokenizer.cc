@@ -1,116 +1,197 @@
-// The table of pre-tokenizers: a new one is one entry (names, chain), and a scanner if it is to be fast.
 #include "text/tokenizer/pretokenizer.h"
 
 #include <algorithm>
-#include <array>
 
-#include "text/tokenizer/deepseek_classes.h"
-#include "text/tokenizer/regex_chain.h"
-#include "text/tokenizer/scanners.h"
+#include "text/tokenizer/byte_alphabet.h"
+#include "text/utf8.h"
 
 namespace reprise {
+
+// One run of the steps over one text: a piece that step i cuts goes on to step i + 1 at once.
+struct Pretokenizer::Run {
+  const std::vector<Step>& steps;
+  PieceSink& sink;
+
+  void go(size_t level, std::string_view text, bool at_start) {
+    if (text.empty()) return;
+    if (level == steps.size()) {
+      sink.piece(text);
+      return;
+    }
+    const std::pair<Run*, size_t> here{this, level + 1};  // small enough for Next to keep in place
+    const auto next = [&here](std::string_view piece, bool piece_at_start) {
+      here.first->go(here.second, piece, piece_at_start);
+    };
+    steps[level](text, at_start, next);
+  }
+};
+
+void Pretokenizer::split(std::string_view text, bool at_start, PieceSink& sink) const {
+  if (text.empty()) return;
+  if (scanner_ != nullptr) {
+    scanner_(text, sink);
+  } else if (patterns_) {
+    patterns_->split(text, sink);
+  } else if (steps_.empty()) {
+    sink.piece(text);
+  } else {
+    Run{steps_, sink}.go(0, text, at_start);
+  }
+}
+
+namespace pretokenize {
 namespace {
 
-using std::string_view;
-using Chain = std::vector<std::string>;
-
-// "[first-last...]" of the ranges.
-std::string char_set(std::span<const CodePointRange> ranges) {
-  std::string set = "[";
-  for (const CodePointRange& range : ranges)
-    set += fmt::format("\\x{{{:x}}}-\\x{{{:x}}}", range.first, range.last);
-  return set + "]";
-}
-
-constexpr string_view kGpt2Names[] = {"gpt-2",    "phi-2",   "mpt",      "olmo",   "jais",
-                                      "trillion", "exaone4", "gigachat", "mellum", "granite-docling"};
-constexpr string_view kSmollmNames[] = {"smollm",    "starcoder", "refact",    "command-r",
-                                        "codeshell", "exaone",    "minerva-7b"};
-constexpr string_view kLlama3Names[] = {"llama-bpe", "llama3",   "llama-v3", "falcon3", "falcon-h1",
-                                        "pixtral",   "midm-2.0", "lfm2",     "glm4"};
-constexpr string_view kLlama3MergingNames[] = {"dbrx", "smaug-bpe", "chatglm-bpe"};
-constexpr string_view kQwen2Names[] = {"qwen2",  "stablelm2", "deepseek-r1-qwen",
-                                       "megrez", "hunyuan",   "grok-2"};
-constexpr string_view kDeepseekLlmNames[] = {"deepseek-llm"};
-constexpr string_view kDeepseekCoderNames[] = {"deepseek-coder"};
-constexpr string_view kDeepseekV3Names[] = {"deepseek-v3", "hunyuan-dense"};
-constexpr string_view kGpt4oNames[] = {"gpt-4o", "llama4"};
-constexpr string_view kTekkenNames[] = {"tekken"};
-
-const std::string kGpt2 = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
-// GPT-4's pattern and its kin; %s is the run of digits.
-std::string gpt4(string_view digits) {
-  return fmt::format(
-      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{{L}}\p{{N}}]?\p{{L}}+|{}| ?[^\s\p{{L}}\p{{N}}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
-      digits);
-}
-// Words split before capitals, as GPT-4o does; `suffix` may take a contraction along.
-std::string cased(string_view suffix, string_view digits) {
-  const string_view head = R"([^\r\n\p{L}\p{N}]?)";
-  const string_view upper = R"([\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}])";
-  const string_view lower = R"([\p{Ll}\p{Lm}\p{Lo}\p{M}])";
-  return fmt::format(
-      R"({0}{1}*{2}+{3}|{0}{1}+{2}*{3}|{4}| ?[^\s\p{{L}}\p{{N}}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+)", head,
-      upper, lower, suffix, digits);
-}
-
-const Chain kGpt2Chain = {kGpt2};
-const Chain kSmollmChain = {R"(\p{N})", kGpt2};
-const Chain kLlama3Chain = {gpt4(R"(\p{N}{1,3})")};
-const Chain kQwen2Chain = {gpt4(R"(\p{N})")};
-const Chain kDeepseekLlmChain = {R"([\r\n])",
-                                 R"(\s?)" + char_set(kDeepseekWordRanges) + "+",
-                                 R"(\s?)" + char_set(kDeepseekMarkRanges) + "+",
-                                 R"(\s+$)",
-                                 char_set(kDeepseekIdeoRanges) + "+",
-                                 R"(\p{N})"};
-const Chain kDeepseekCoderChain = {R"([\r\n])", R"(\s?\p{L}+)", R"(\s?\p{P}+)",
-                                   char_set(kDeepseekIdeoRanges) + "+", R"(\p{N})"};
-const Chain kDeepseekV3Chain = {
-    R"(\p{N}{1,3})", R"([\x{4e00}-\x{9fa5}\x{3040}-\x{309f}\x{30a0}-\x{30ff}]+)",
-    R"([!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"};
-const Chain kGpt4oChain = {cased("(?i:'s|'t|'re|'ve|'m|'ll|'d)?", R"(\p{N}{1,3})")};
-const Chain kTekkenChain = {cased("", R"(\p{N})")};
-
-const std::array kSpecs = {
-    PretokenizerSpec{kGpt2Names, kGpt2Chain, scan_gpt2},
-    PretokenizerSpec{kSmollmNames, kSmollmChain, scan_smollm},
-    PretokenizerSpec{kLlama3Names, kLlama3Chain, scan_llama3, true},
-    PretokenizerSpec{kLlama3MergingNames, kLlama3Chain, scan_llama3},
-    PretokenizerSpec{kQwen2Names, kQwen2Chain, scan_qwen2},
-    PretokenizerSpec{kDeepseekLlmNames, kDeepseekLlmChain, scan_deepseek_llm},
-    PretokenizerSpec{kDeepseekCoderNames, kDeepseekCoderChain, scan_deepseek_coder},
-    PretokenizerSpec{kDeepseekV3Names, kDeepseekV3Chain},
-    PretokenizerSpec{kGpt4oNames, kGpt4oChain},
-    PretokenizerSpec{kTekkenNames, kTekkenChain, nullptr, true},
+struct Part {
+  size_t begin, end;
+  bool match;
 };
+
+// Joins and drops parts as `behavior` says; the parts cover the text.
+void apply(std::vector<Part>& parts, Behavior behavior) {
+  const auto join = [&](auto belongs) {  // belongs(before, part, previous was a match): to the part before it
+    std::vector<Part> joined;
+    bool previous = false;
+    for (const Part& part : parts) {
+      if (!joined.empty() && belongs(part.match, previous)) {
+        joined.back().begin = std::min(joined.back().begin, part.begin);
+        joined.back().end = std::max(joined.back().end, part.end);
+      } else {
+        joined.push_back(part);
+      }
+      previous = part.match;
+    }
+    parts = std::move(joined);
+  };
+  const auto match_after_gap = [](bool match, bool previous) { return match && !previous; };
+  switch (behavior) {
+    case Behavior::kIsolated:
+      break;
+    case Behavior::kRemoved:
+      std::erase_if(parts, [](const Part& part) { return part.match; });
+      break;
+    case Behavior::kContiguous:
+      join([](bool match, bool previous) { return match == previous; });
+      break;
+    case Behavior::kMergedWithPrevious:
+      join(match_after_gap);
+      break;
+    case Behavior::kMergedWithNext:
+      std::ranges::reverse(parts);
+      join(match_after_gap);
+      std::ranges::reverse(parts);
+      break;
+  }
+}
+
+void give_out(std::vector<Part>& parts, Behavior behavior, std::string_view text, bool at_start,
+              const Pretokenizer::Next& next) {
+  apply(parts, behavior);
+  for (const Part& part : parts)
+    next(text.substr(part.begin, part.end - part.begin), at_start && part.begin == 0);
+}
 
 }  // namespace
 
-std::span<const PretokenizerSpec> pretokenizer_specs() { return kSpecs; }
-
-Result<Pretokenizer> Pretokenizer::create(std::string_view name) {
-  for (const PretokenizerSpec& spec : kSpecs) {
-    if (std::ranges::find(spec.names, name) == spec.names.end()) continue;
-    Pretokenizer made(spec);
-    if (spec.scanner == nullptr)
-      made.chain_ = std::make_unique<RegexChain>(TRY(RegexChain::compile(spec.chain)));
-    return made;
-  }
-  return fail(ErrorKind::kUnsupported,
-              "pre-tokenizer \"{}\" (tokenizer.ggml.pre) is not known; use a model with a known one", name);
+Pretokenizer::Step split(Regex pattern, Behavior behavior, bool invert) {
+  return [pattern = std::make_shared<const Regex>(std::move(pattern)), behavior, invert](
+             std::string_view text, bool at_start, const Pretokenizer::Next& next) {
+    std::vector<Part> parts;
+    Regex::Search search(*pattern);
+    search.for_each(text, [&](size_t begin, size_t end, bool match) {
+      parts.push_back({begin, end, match != invert});
+    });
+    give_out(parts, behavior, text, at_start, next);
+  };
 }
 
-Pretokenizer::Pretokenizer(const PretokenizerSpec& spec) : spec_(&spec) {}
-Pretokenizer::Pretokenizer(Pretokenizer&&) noexcept = default;
-Pretokenizer::~Pretokenizer() = default;
-
-void Pretokenizer::split(std::string_view text, PieceSink& sink) const {
-  if (spec_->scanner != nullptr) {
-    spec_->scanner(text, sink);
-  } else {
-    chain_->split(text, sink);
-  }
+Pretokenizer::Step split(std::function<bool(uint32_t)> pattern, Behavior behavior) {
+  return [pattern = std::move(pattern), behavior](std::string_view text, bool at_start,
+                                                  const Pretokenizer::Next& next) {
+    std::vector<Part> parts;
+    size_t gap = 0;
+    const char* const end = text.data() + text.size();
+    for (const char* p = text.data(); p < end;) {
+      const Utf8Step step = utf8_step(p, end);
+      const auto begin = static_cast<size_t>(p - text.data());
+      p += step.length;
+      if (!pattern(step.code_point)) continue;
+      if (gap < begin) parts.push_back({gap, begin, false});
+      gap = begin + step.length;
+      parts.push_back({begin, gap, true});
+    }
+    if (gap < text.size()) parts.push_back({gap, text.size(), false});
+    give_out(parts, behavior, text, at_start, next);
+  };
 }
 
+Pretokenizer::Step metaspace(std::string replacement, Prepend scheme, bool cut) {
+  return [replacement = std::move(replacement), scheme, cut](std::string_view text, bool at_start,
+                                                             const Pretokenizer::Next& next) {
+    std::string out;
+    out.reserve(text.size() + text.size() / 4);
+    const bool wanted = scheme == Prepend::kAlways || (scheme == Prepend::kFirst && at_start);
+    if (wanted && !text.starts_with(' ') && !text.starts_with(replacement)) out += replacement;
+    for (const char c : text) {
+      if (c == ' ') {
+        out += replacement;
+      } else {
+        out += c;
+      }
+    }
+    size_t begin = 0;
+    if (cut) {
+      for (size_t at = out.find(replacement, 1); at != std::string::npos;
+           at = out.find(replacement, at + 1)) {
+        next(std::string_view(out).substr(begin, at - begin), at_start && begin == 0);
+        begin = at;
+      }
+    }
+    next(std::string_view(out).substr(begin), at_start && begin == 0);
+  };
+}
+
+Pretokenizer::Step prefix_space() {
+  return [](std::string_view text, bool at_start, const Pretokenizer::Next& next) {
+    if (text.starts_with(' ')) {
+      next(text, at_start);
+    } else {
+      next(" " + std::string(text), at_start);
+    }
+  };
+}
+
+Pretokenizer::Step scan(PieceScanner scanner) {
+  return [scanner](std::string_view text, bool at_start, const Pretokenizer::Next& next) {
+    struct Sink final : PieceSink {
+      void piece(std::string_view piece) override { (*next)(piece, at_start && piece.data() == begin); }
+      const Pretokenizer::Next* next;
+      const char* begin;
+      bool at_start;
+    } sink;
+    sink.next = &next;
+    sink.begin = text.data();
+    sink.at_start = at_start;
+    scanner(text, sink);
+  };
+}
+
+Pretokenizer::Step byte_letters() {
+  return [](std::string_view text, bool at_start, const Pretokenizer::Next& next) {
+    next(letters_of_bytes(text), at_start);
+  };
+}
+
+Pretokenizer::Step fixed_length(size_t characters) {
+  return [characters](std::string_view text, bool at_start, const Pretokenizer::Next& next) {
+    const char* const end = text.data() + text.size();
+    for (const char* p = text.data(); p < end;) {
+      const char* const begin = p;
+      for (size_t i = 0; i < characters && p < end; ++i) p += utf8_step(p, end).length;
+      next({begin, static_cast<size_t>(p - begin)}, at_start && begin == text.data());
+    }
+  };
+}
+
+}  // namespace pretokenize
 }  // namespace reprise

@@ -1,5 +1,3 @@
-#include "text/tokenizer/pretokenizer.h"
-
 #include <random>
 #include <set>
 
@@ -7,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include "text/tokenizer/char_class.h"
+#include "text/tokenizer/digit_groups.h"
+#include "text/tokenizer/fine_class.h"
+#include "text/tokenizer/pretokenizer_table.h"
 #include "text/tokenizer/regex_chain.h"
 
 namespace reprise {
@@ -21,10 +22,11 @@ class Pieces final : public PieceSink {
 };
 
 std::vector<std::string> pieces(std::string_view name, std::string_view text) {
-  auto pretokenizer = Pretokenizer::create(name);
-  EXPECT_TRUE(pretokenizer.has_value());
+  const auto spec = find_pretokenizer(name);
+  EXPECT_TRUE(spec.has_value());
+  const auto pretokenizer = chain_pretokenizer((*spec)->chain);
   Pieces sink;
-  pretokenizer->split(text, sink);
+  pretokenizer->split(text, true, sink);
   return sink.all;
 }
 
@@ -52,6 +54,7 @@ class MixedText {
                                                     "\r\n",
                                                     "\n\n ",
                                                     "   \n",
+                                                    "             ",
                                                     "'",
                                                     "'s",
                                                     "'S",
@@ -66,6 +69,18 @@ class MixedText {
                                                     "Abc",
                                                     "word",
                                                     "x1",
+                                                    "ABC",
+                                                    "XYz",
+                                                    "ǅ",
+                                                    "ʰ",
+                                                    "々",
+                                                    "〇",
+                                                    "⺀",
+                                                    "ー",
+                                                    "/",
+                                                    "/\n/",
+                                                    "_a",
+                                                    "\x01",
                                                     "1",
                                                     "22",
                                                     "333",
@@ -152,19 +167,25 @@ class MixedText {
   std::mt19937 random_;
 };
 
-class Scanner : public testing::TestWithParam<size_t> {};
+std::vector<const PretokenizerSpec*> scanned_specs() {
+  std::vector<const PretokenizerSpec*> scanned;
+  for (const PretokenizerSpec& spec : pretokenizer_specs())
+    if (spec.scanner != nullptr) scanned.push_back(&spec);
+  return scanned;
+}
+
+class Scanner : public testing::TestWithParam<const PretokenizerSpec*> {};
 
 TEST_P(Scanner, CutsLikeItsChainOfPatterns) {
-  const PretokenizerSpec& spec = pretokenizer_specs()[GetParam()];
+  const PretokenizerSpec& spec = *GetParam();
   auto chain = RegexChain::compile(spec.chain);
   ASSERT_TRUE(chain.has_value()) << chain.error().message;
-  const auto scanner = Pretokenizer::create(spec.names[0]);
-  MixedText mixed(static_cast<uint32_t>(GetParam()) + 1);
+  MixedText mixed(static_cast<uint32_t>(&spec - pretokenizer_specs().data()) + 1);
   size_t cut = 0;
   for (int round = 0; round < 10000; ++round) {
     const std::string text = mixed(round < 8000 ? 1 + static_cast<size_t>(round) % 9 : 60);
     Pieces by_hand, by_patterns;
-    scanner->split(text, by_hand);
+    spec.scanner(text, by_hand);
     chain->split(text, by_patterns);
     ASSERT_EQ(by_hand.all, by_patterns.all) << testing::PrintToString(text);
     std::string joined;
@@ -174,28 +195,77 @@ TEST_P(Scanner, CutsLikeItsChainOfPatterns) {
   }
   EXPECT_GT(cut, 20000u);
 }
-INSTANTIATE_TEST_SUITE_P(Specs, Scanner, testing::Range<size_t>(0, pretokenizer_specs().size()),
-                         [](const auto& info) {
-                           std::string name(pretokenizer_specs()[info.param].names[0]);
-                           for (char& c : name)
-                             c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-                           return name;
-                         });
+
+TEST_P(Scanner, CutsEveryCharacterLikeItsChainOfPatterns) {
+  const PretokenizerSpec& spec = *GetParam();
+  const auto chain = RegexChain::compile(spec.chain);
+  for (uint32_t block = 0; block < 0x32400; block += 256) {
+    if (block >= 0xD800 && block < 0xE000) continue;  // surrogates
+    std::string text;
+    for (uint32_t c = block; c < block + 256; ++c)
+      text.append("A").append(encoded(c)).append("a1").append(encoded(c)).append("! ");
+    Pieces by_hand, by_patterns;
+    Pretokenizer(spec.scanner).split(text, true, by_hand);
+    chain->split(text, by_patterns);
+    ASSERT_EQ(by_hand.all, by_patterns.all) << fmt::format("U+{:04X}-U+{:04X}", block, block + 255);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Specs, Scanner, testing::ValuesIn(scanned_specs()), [](const auto& info) {
+  std::string name(info.param->names[0]);
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return name;
+});
 
 TEST(Pretokenizer, KnowsEachNameOnce) {
   std::set<std::string_view> names;
   for (const PretokenizerSpec& spec : pretokenizer_specs()) {
     for (const std::string_view name : spec.names) {
       EXPECT_TRUE(names.insert(name).second) << name;
-      EXPECT_TRUE(Pretokenizer::create(name).has_value()) << name;
+      EXPECT_EQ(find_pretokenizer(name).value(), &spec) << name;
     }
   }
-  EXPECT_EQ(Pretokenizer::create("no such").error().kind, ErrorKind::kUnsupported);
+  EXPECT_EQ(find_pretokenizer("no such").error().kind, ErrorKind::kUnsupported);
 }
 
 TEST(Pretokenizer, GivesNoPieceForNoText) {
   for (const PretokenizerSpec& spec : pretokenizer_specs())
     EXPECT_THAT(pieces(spec.names[0], ""), ElementsAre());
+}
+
+// Compares pieces with the text they are of.
+class Cover final : public PieceSink {
+ public:
+  explicit Cover(std::string_view text) : rest_(text) {}
+  void piece(std::string_view piece) override {
+    covers_ = covers_ && piece.data() == rest_.data() && piece.size() <= rest_.size();
+    if (covers_) rest_.remove_prefix(piece.size());
+  }
+  bool whole() const { return covers_ && rest_.empty(); }
+
+ private:
+  std::string_view rest_;
+  bool covers_ = true;
+};
+
+std::string repeated(std::string_view part, size_t bytes) {
+  std::string text;
+  text.reserve(bytes + part.size());
+  while (text.size() < bytes) text += part;
+  return text;
+}
+
+// Longer than PCRE2's own limit of steps allows, and not in the square of the length.
+TEST(Pretokenizer, TakesLongRunsOfOneCharacter) {
+  for (const char* part : {" ", "A", "中"}) {
+    const std::string text = repeated(part, 12'100'000);
+    for (const PretokenizerSpec& spec : pretokenizer_specs()) {
+      const auto pretokenizer = chain_pretokenizer(spec.chain);
+      ASSERT_TRUE(pretokenizer.has_value());
+      Cover cover(text);
+      pretokenizer->split(text, true, cover);
+      EXPECT_TRUE(cover.whole()) << spec.names[0] << " " << part;
+    }
+  }
 }
 
 TEST(Pretokenizer, Gpt2) {
@@ -222,6 +292,18 @@ TEST(Pretokenizer, DeepseekLlmCutsSpacesBeforeLineEnds) {
 }
 TEST(Pretokenizer, DeepseekV3) {
   EXPECT_THAT(pieces("deepseek-v3", "x_y=12345 日本"), ElementsAre("x", "_y", "=", "123", "45", " ", "日本"));
+  EXPECT_THAT(pieces("deepseek-v3", "カ・ナ・\n\u3040\x01"),
+              ElementsAre("カ", "・", "ナ", "・", "\n", "\u3040", "\x01"));
+}
+TEST(Pretokenizer, Jais2CutsSpacesIntoPowersOfTwo) {
+  const auto sizes = [](const std::string& text) {
+    std::vector<size_t> all;
+    for (const std::string& piece : pieces("jais-2", text)) all.push_back(piece.size());
+    return all;
+  };
+  EXPECT_THAT(sizes(repeated(" ", 777)), ElementsAre(512, 256, 8, 1));
+  EXPECT_THAT(sizes(repeated(" ", 777) + "x"), ElementsAre(512, 256, 8, 2));
+  EXPECT_THAT(sizes(repeated(" ", 512) + "!"), ElementsAre(256, 128, 64, 32, 16, 8, 4, 2, 1, 2));
 }
 TEST(Pretokenizer, Gpt4oCutsBeforeCapitals) {
   EXPECT_THAT(pieces("gpt-4o", "camelCaseIt's a//\n"), ElementsAre("camel", "Case", "It's", " a", "//\n"));
@@ -230,18 +312,74 @@ TEST(Pretokenizer, TekkenCutsContractionsAndDigits) {
   EXPECT_THAT(pieces("tekken", "It's 12"), ElementsAre("It", "'s", " ", "1", "2"));
 }
 
+TEST(DigitGroups, CutLikeTheirPatterns) {
+  using Parts = std::vector<std::tuple<size_t, size_t, bool>>;
+  for (const char* pattern : {R"(\p{Nd}{1,3}(?=(?:\p{Nd}{3})*(?!\p{Nd})))", R"(\d{1,3}(?=(?:\d{3})*\b))",
+                              R"((?=(\d{3})+(?!\d)))"}) {
+    const auto groups = DigitGroups::of(pattern);
+    ASSERT_TRUE(groups.has_value()) << pattern;
+    const auto regex = Regex::compile(pattern);
+    ASSERT_TRUE(regex.has_value()) << regex.error().message;
+    std::mt19937 random(9);
+    for (int round = 0; round < 3000; ++round) {
+      std::string text;
+      for (size_t n = random() % 14; n > 0; --n) {
+        static const std::vector<std::string> kParts = {"1", "22", "333", "٣", "½",  "a",
+                                                        "_", " ",  ".",   "é", "中", "\u0301"};
+        text += kParts[random() % kParts.size()];
+      }
+      Parts by_hand, by_pattern;
+      groups->for_each(text, [&](size_t b, size_t e, bool m) { by_hand.emplace_back(b, e, m); });
+      Regex::Search(*regex).for_each(text,
+                                     [&](size_t b, size_t e, bool m) { by_pattern.emplace_back(b, e, m); });
+      ASSERT_EQ(by_hand, by_pattern) << pattern << " in " << text;
+    }
+    const std::string digits(1 << 20, '7');
+    size_t parts = 0;
+    groups->for_each(digits, [&](size_t, size_t, bool) { ++parts; });
+    EXPECT_GT(parts, digits.size() / 3);
+  }
+  EXPECT_FALSE(DigitGroups::of(R"(\d+)").has_value());
+}
+
+TEST(Regex, GoesOnInWindowsWhereAMatchTakesTooLong) {
+  const auto parts = [](std::string_view pattern, std::string_view text) {
+    std::vector<size_t> lengths;
+    const auto regex = Regex::compile(pattern);
+    EXPECT_TRUE(regex.has_value()) << regex.error().message;
+    Regex::Search(*regex).for_each(text,
+                                   [&](size_t begin, size_t end, bool) { lengths.push_back(end - begin); });
+    return lengths;
+  };
+  const std::string text = std::string(200'000, 'a') + "b" + std::string(1000, 'a');
+  EXPECT_THAT(parts(repeated(R"(\w*a#|)", 600) + "a+", text),
+              ElementsAre(65536, 65536, 65536, 3392, 1, 1000));
+  EXPECT_THAT(parts("(?:a+)+[cd]", text), ElementsAre(text.size())) << "in a window as well";
+}
+
 TEST(CharClasses, KnowWhatThePatternsAsk) {
   const CharClassTable& classes = char_classes();
-  EXPECT_EQ(classes['a'],
-            kLetter | kDeepseekWord | kDeepseekMark);  // deepseek-llm's mark ranges have :-~
-  EXPECT_EQ(classes['7'], kNumber);
+  EXPECT_EQ(classes['a'], kLetter);
+  EXPECT_EQ(classes['7'], kNumber | kDigit);
+  EXPECT_EQ(classes[0x2167], kNumber | kDigit);
+  EXPECT_EQ(classes[0x16FF4], kDigit) << "a number since Unicode 17";
   EXPECT_EQ(classes['\n'], kSpace | kNewline);
   EXPECT_EQ(classes[0x85], kSpace);
-  EXPECT_EQ(classes[0x180E], 0 | kDeepseekIdeo);  // no White_Space since Unicode 6.3
-  EXPECT_EQ(classes['+'], kDeepseekMark);
-  EXPECT_EQ(classes['_'], kPunctuation | kDeepseekMark);
-  EXPECT_EQ(classes[0x212A], kLetter | kDeepseekWord | kDeepseekIdeo);
+  EXPECT_EQ(classes[0x180E], 0) << "no White_Space since Unicode 6.3";
+  EXPECT_EQ(classes['+'], 0);
+  EXPECT_EQ(classes['_'], kPunctuation);
   EXPECT_EQ(classes[0x110000], 0);
+  const FineClassTable& fine = fine_classes();
+  EXPECT_EQ(fine['a'], kLetter | kLower | kDeepseekWord | kDeepseekMark)
+      << "deepseek-llm's mark ranges have :-~";
+  EXPECT_EQ(fine[0x180E], kDeepseekIdeo);
+  EXPECT_EQ(fine['+'], kSymbol | kDeepseekMark);
+  EXPECT_EQ(fine['_'], kPunctuation | kDeepseekMark);
+  EXPECT_EQ(fine[0x212A], kLetter | kUpper | kDeepseekWord | kDeepseekIdeo);
+  EXPECT_EQ(fine[0x4E2D], kLetter | kHan | kDeepseekKana | kDeepseekIdeo);
+  EXPECT_EQ(fine[0x3001], kPunctuation | kDeepseekMark | kDeepseekIdeo)
+      << "used with Han, not of that script";
+  EXPECT_EQ(fine[0x110000], 0);
 }
 
 }  // namespace

@@ -1,31 +1,28 @@
-// A chain of regular expressions that cuts text (PretokenizerSpec::chain), run by PCRE2: any pattern, at a
+// A chain of regular expressions that cuts text run by PCRE2: any pattern, at a
 // tenth of a scanner's speed; and the oracle of the scanners in tests.
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
-#include "text/tokenizer/pretokenizer.h"
-
-struct pcre2_real_code_8;
+#include "text/tokenizer/digit_groups.h"
+#include "text/tokenizer/piece_sink.h"
+#include "text/tokenizer/regex.h"
 
 namespace reprise {
 
 class RegexChain {
  public:
-  static Result<RegexChain> compile(std::span<const std::string> patterns);  // kInternal: a pattern is wrong
-  void split(std::string_view text, PieceSink& sink) const;                  // any thread
+  static Result<RegexChain> compile(std::span<const std::string> patterns);
+  void split(std::string_view text, PieceSink& sink) const;  // any thread
 
  private:
-  struct FreeCode {
-    void operator()(pcre2_real_code_8* code) const;
-  };
   class Run;
-  std::vector<std::unique_ptr<pcre2_real_code_8, FreeCode>> codes_;
+  std::vector<std::variant<Regex, DigitGroups>> patterns_;
 };
 
 }  // namespace reprise

@@ -9,8 +9,8 @@ namespace reprise {
 namespace {
 
 struct Kind {
-  CharClass word;            // \s?[word]+
-  CharClass mark;            // \s?[mark]+
+  FineClass word;            // \s?[word]+
+  FineClass mark;            // \s?[mark]+
   bool marks_in_words;       // the mark set has ASCII letters (:-~), so that its pattern cuts words as well
   bool cut_trailing_spaces;  // \s+$
 };
@@ -31,14 +31,14 @@ class Scanner {
       p_ = gap = to;
     };
     while (p_ < end_) {
-      const CharReader::Char first = reader_.at(p_);
+      const FineReader::Char first = reader_.at(p_);
       if ((first.classes & kNewline) != 0) {
         take(p_ + 1);
         continue;
       }
       const bool space = (first.classes & kSpace) != 0;
       const char* const body = space ? p_ + first.length : p_;
-      const CharReader::Char c = space ? reader_.at(body) : first;
+      const FineReader::Char c = space ? reader_.at(body) : first;
       if ((c.classes & kKind.word) != 0) {
         take_word(reader_.skip(body + c.length, kKind.word), take);
       } else if ((c.classes & kKind.mark) != 0 && !begins_word(body, c)) {
@@ -54,17 +54,17 @@ class Scanner {
 
  private:
   // The ideographic space is a mark too; before a word it is the word's.
-  bool begins_word(const char* p, CharReader::Char c) const {
+  bool begins_word(const char* p, FineReader::Char c) const {
     return (c.classes & kSpace) != 0 && (reader_.at(p + c.length).classes & kKind.word) != 0;
   }
 
   template <typename Take>
   void take_word(const char* to, Take take) {
     if constexpr (kKind.marks_in_words) {
-      CharReader::Char previous = reader_.at(p_);
+      FineReader::Char previous = reader_.at(p_);
       bool joins_next = (previous.classes & (kSpace | kKind.mark)) == kSpace;  // \s? of either pattern
       for (const char* p = p_ + previous.length; p < to; p += previous.length) {
-        const CharReader::Char c = reader_.at(p);
+        const FineReader::Char c = reader_.at(p);
         if (((c.classes ^ previous.classes) & kKind.mark) != 0 && !joins_next) take(p);
         joins_next = false;
         previous = c;
@@ -76,7 +76,7 @@ class Scanner {
   template <typename Take>
   void take_marks(const char* p, Take take) {
     for (;;) {
-      const CharReader::Char c = reader_.at(p);
+      const FineReader::Char c = reader_.at(p);
       if ((c.classes & kKind.mark) == 0 || (c.classes & kKind.word) != 0 || begins_word(p, c)) break;
       p += c.length;
     }
@@ -103,21 +103,21 @@ class Scanner {
     while (to > from) {
       const char* last = to - 1;
       while (last > from && (static_cast<uint8_t>(*last) & 0xC0) == 0x80) --last;
-      const CharReader::Char c = reader_.at(last);
+      const FineReader::Char c = reader_.at(last);
       if ((c.classes & kSpace) == 0 || last + c.length != to) break;
       to = last;
     }
     return to;
   }
 
-  // [ideographs]+ and then \p{N}.
+  // [ideographs]+ and then Digits.
   void refine(const char* from, const char* to) {
     const char* start = from;
-    CharClass previous = 0;
+    FineClass previous = 0;
     for (const char* p = from; p < to;) {
-      const CharReader::Char c = reader_.at(p);
+      const FineReader::Char c = reader_.at(p);
       const bool cut =
-          ((c.classes ^ previous) & kDeepseekIdeo) != 0 || ((c.classes | previous) & kNumber) != 0;
+          ((c.classes ^ previous) & kDeepseekIdeo) != 0 || ((c.classes | previous) & kDigit) != 0;
       if (cut && p > start) {
         emit(start, p);
         start = p;
@@ -132,7 +132,7 @@ class Scanner {
 
   const char* p_;
   const char* const end_;
-  const CharReader reader_;
+  const FineReader reader_;
   PieceSink& sink_;
 };
 

@@ -15,7 +15,7 @@ std::optional<SpecialMatcher::Match> by_definition(const std::vector<std::string
     for (size_t i = 0; i < texts.size(); ++i) {
       if (!text.substr(begin).starts_with(texts[i])) continue;
       if (!longest || begin + texts[i].size() > longest->end) {
-        longest = {begin, begin + texts[i].size(), static_cast<TokenId>(i)};
+        longest = {begin, begin + texts[i].size(), static_cast<int32_t>(i)};
       }
     }
     if (longest) return longest;
@@ -33,7 +33,7 @@ TEST(SpecialMatcher, FindsLeftmostLongest) {
       for (size_t i = 1 + random() % 4; i > 0; --i) text += "<|\xFF"[random() % 3];
       texts.push_back(text);
     }
-    for (size_t i = 0; i < texts.size(); ++i) entries.push_back({texts[i], static_cast<TokenId>(i)});
+    for (size_t i = 0; i < texts.size(); ++i) entries.push_back({texts[i], static_cast<int32_t>(i)});
     const SpecialMatcher matcher(entries);
     std::string text;
     for (size_t i = random() % 30; i > 0; --i) text += "<|\xFF"[random() % 3];
@@ -44,7 +44,7 @@ TEST(SpecialMatcher, FindsLeftmostLongest) {
       if (!found) continue;
       EXPECT_EQ(found->begin, expected->begin);
       EXPECT_EQ(found->end, expected->end);
-      EXPECT_EQ(found->token, expected->token);  // of equal texts the first
+      EXPECT_EQ(found->value, expected->value);  // of equal texts the first
     }
   }
 }

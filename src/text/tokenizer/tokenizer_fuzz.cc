@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "text/detokenizer.h"
-#include "text/tokenizer/pretokenizer.h"
+#include "text/tokenizer/pretokenizer_table.h"
 #include "text/tokenizer/small_vocabulary_for_test.h"
 #include "text/tokenizer/tokenizer.h"
 

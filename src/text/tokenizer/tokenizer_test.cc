@@ -123,6 +123,44 @@ TEST_F(Small, LeavesControlTokensAsTextButTakesAddedOnesWhenNotParsing) {
   EXPECT_EQ(tokenizer_->decode(tokenizer_->encode("<s>a<tool></s>", plain)), "<s>a<tool></s>");
 }
 
+TEST_F(Small, TakesControlTokensFromTheGivenSpansOnly) {
+  const std::string text = "<s>a<s>b</s>";
+  const auto with = [&](std::vector<TextSpan> spans) {
+    return shown(tokenizer_->encode(text, {.control_spans = spans}));
+  };
+  EXPECT_EQ(with({{0, text.size()}}), "<s>|a|<s>|b|</s>");
+  EXPECT_EQ(with({{0, 3}, {8, 12}}), "<s>|a|<|s|>|b|</s>");
+  EXPECT_EQ(with({{0, 2}, {2, 3}}), "<s>|a|<|s|>|b|<|/|s|>") << "spans that touch are one";
+  EXPECT_EQ(with({{0, 2}}), "<|s|>|a|<|s|>|b|<|/|s|>") << "a token must lie within";
+  EXPECT_EQ(with({{1, 3}, {5, 12}}), "<|s|>|a|<|s|>|b|</s>");
+  EXPECT_EQ(with({}), "<|s|>|a|<|s|>|b|<|/|s|>");
+  // The text is encoded as one: a user's newline joins the template's.
+  EXPECT_EQ(tokenizer_->encode("\r\n<tool>", {.control_spans = std::vector<TextSpan>{{0, 1}}}),
+            tokenizer_->encode("\r\n<tool>"));
+}
+
+// User text hides a longer control token behind a word of the vocabulary that starts at the same place.
+TEST_F(Small, FindsTheWordInsideARefusedControlToken) {
+  vocabulary_.tokens.push_back("<tool><secret>");
+  vocabulary_.types.push_back(TokenType::kControl);
+  const auto tokenizer = make(vocabulary_);
+  const std::vector<TextSpan> none;
+  EXPECT_EQ(shown(tokenizer->encode("<tool><secret>", {.control_spans = none})).substr(0, 7), "<tool>|");
+  EXPECT_EQ(tokenizer->encode("<tool><secret>").size(), 1u);
+}
+
+// Tokens that a file calls user-defined but that shape the conversation: shown, yet never the user's.
+TEST_F(Small, TakesNoTokenOfTheChatTemplateFromElsewhere) {
+  vocabulary_.tokens.push_back("<|user|>");
+  vocabulary_.types.push_back(TokenType::kUserDefined);
+  vocabulary_.chat_template = "{{ '<tool>' + tool }}";
+  const auto tokenizer = make(vocabulary_);
+  const std::vector<TextSpan> none;
+  EXPECT_EQ(tokenizer->encode("<|user|><tool>").size(), 2u);
+  EXPECT_EQ(tokenizer->encode("<|user|><tool>", {.control_spans = none}).size(), 14u);
+  EXPECT_EQ(tokenizer->decode(tokenizer->encode("<|user|><tool>")), "<|user|><tool>");
+}
+
 TEST_F(Small, AddsBosAndEosOnlyWhenAskedAndWhenTheVocabularySaysSo) {
   const EncodeOptions add{.add_bos_eos = true};
   EXPECT_EQ(shown(tokenizer_->encode("ab", add)), "<s>|ab|</s>");
@@ -136,15 +174,15 @@ TEST_F(Small, DecodesWithoutControlTokensUnlessAsked) {
   const auto ids = tokenizer_->encode("<s>ab<tool></s>");
   EXPECT_EQ(tokenizer_->decode(ids), "ab<tool>");
   EXPECT_EQ(tokenizer_->decode(ids, true), "<s>ab<tool></s>");
-  EXPECT_TRUE(tokenizer_->is_control(*vocabulary_.eos));
-  EXPECT_FALSE(tokenizer_->is_control(0));
+  EXPECT_TRUE(tokenizer_->is_hidden(*vocabulary_.eos));
+  EXPECT_FALSE(tokenizer_->is_hidden(0));
 }
 
 TEST_F(Small, GivesNothingForIdsOutOfRange) {
   const TokenId size = static_cast<TokenId>(tokenizer_->size());
   for (const TokenId id : {-1, size, INT32_MAX, INT32_MIN}) {
     EXPECT_EQ(tokenizer_->bytes(id), "");
-    EXPECT_FALSE(tokenizer_->is_control(id));
+    EXPECT_FALSE(tokenizer_->is_hidden(id));
   }
 }
 
@@ -217,6 +255,11 @@ TEST_F(Small, GivesEveryThreadTheSameTokens) {
     }
   }
   EXPECT_EQ(wrong, 0);
+}
+
+TEST_F(Small, KnowsItsEnds) {
+  EXPECT_EQ(tokenizer_->bos(), vocabulary_.bos);
+  EXPECT_EQ(tokenizer_->eos(), vocabulary_.eos);
 }
 
 class Broken : public testing::Test {

@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -59,6 +58,10 @@ class GgufVocabularyReader {
           vocabulary_.merges.push_back(string());
         } else if (key == "tokenizer.ggml.token_type") {
           vocabulary_.types.push_back(static_cast<TokenType>(number<int32_t>()));
+        } else if (key == "tokenizer.ggml.scores") {
+          vocabulary_.scores.push_back(number<float>());
+        } else if (key == "tokenizer.ggml.precompiled_charsmap") {
+          vocabulary_.precompiled_charsmap += static_cast<char>(number<uint8_t>());
         } else {
           value("", element);
         }
@@ -67,8 +70,13 @@ class GgufVocabularyReader {
       vocabulary_.bos = static_cast<TokenId>(number<uint32_t>());
     } else if (type == 4 && key == "tokenizer.ggml.eos_token_id") {
       vocabulary_.eos = static_cast<TokenId>(number<uint32_t>());
-    } else if (type == 7 && key == "tokenizer.ggml.add_bos_token") {
-      vocabulary_.add_bos = number<uint8_t>() != 0;
+    } else if (type == 4 && key == "tokenizer.ggml.unknown_token_id") {
+      vocabulary_.unk = static_cast<TokenId>(number<uint32_t>());
+    } else if (type == 7) {
+      const bool set = number<uint8_t>() != 0;
+      if (key == "tokenizer.ggml.add_bos_token") vocabulary_.add_bos = set;
+      if (key == "tokenizer.ggml.add_space_prefix") vocabulary_.add_space_prefix = set;
+      if (key == "tokenizer.ggml.remove_extra_whitespaces") vocabulary_.remove_extra_whitespaces = set;
     } else {
       at_ += static_cast<size_t>(kSizes[type]);
     }
@@ -80,9 +88,15 @@ class GgufVocabularyReader {
 };
 
 inline std::string file_bytes(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
+  std::ifstream in(path, std::ios::binary | std::ios::ate);
   if (!in) throw std::runtime_error("cannot read " + path);
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::string bytes(static_cast<size_t>(in.tellg()), '\0');
+  in.seekg(0).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return bytes;
+}
+
+inline Vocabulary gguf_vocabulary(const std::string& path) {
+  return GgufVocabularyReader(file_bytes(path)).read();
 }
 
 inline Vocabulary packed_vocabulary(const std::string& path) {  // of a .gguf.zst

@@ -12,11 +12,11 @@ struct Avx2 {
   using V = __m256;
   using I = __m256i;
   static constexpr int kLanes = 8;
-  static constexpr int kGemmRows = 2;
+  static constexpr int kGemmRows = 3;
   static constexpr int kFloatRows = 5;
   static constexpr int kAttentionRows = 5;
   static constexpr int kAccumulators = 10;
-  static constexpr bool kSignedBytes = true;  // dot_bytes takes the zero point 128 off itself
+  static constexpr bool kWords = true;  // activations come in 16 bits: one product, exact
 
   static V zero() { return _mm256_setzero_ps(); }
   static V set1(float x) { return _mm256_set1_ps(x); }
@@ -64,6 +64,9 @@ struct Avx2 {
   static V high_bf16(I x) {
     return _mm256_castsi256_ps(_mm256_and_si256(x, _mm256_set1_epi32(static_cast<int>(0xffff0000))));
   }
+  static I load_int8_pairs(const void* p) {  // two int8 as the two int16 of each lane
+    return _mm256_cvtepi8_epi16(_mm_loadu_si128(static_cast<const __m128i*>(p)));
+  }
   static V load_half(const void* p) {
     return _mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(p)));
   }
@@ -73,27 +76,33 @@ struct Avx2 {
   static V load_int8(const void* p) {
     return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(p))));
   }
+  static I load_uint8(const void* p) {
+    return _mm256_cvtepu8_epi32(_mm_loadl_epi64(static_cast<const __m128i*>(p)));
+  }
 
   static I broadcast(int32_t x) { return _mm256_set1_epi32(x); }
   static V to_float(I x) { return _mm256_cvtepi32_ps(x); }
   static void store_bytes(void* p, I x) { _mm256_storeu_si256(static_cast<__m256i*>(p), x); }
   static I low_nibbles(I x) { return _mm256_and_si256(x, _mm256_set1_epi8(15)); }
   static I high_nibbles(I x) { return low_nibbles(_mm256_srli_epi16(x, 4)); }
-  template <int F>
-  static I with_high_bits(I low, I fields) {
-    I shifted = fields;
-    if constexpr (F == 0) shifted = _mm256_slli_epi16(fields, 4);
-    if constexpr (F == 1) shifted = _mm256_slli_epi16(fields, 2);
-    if constexpr (F == 3) shifted = _mm256_srli_epi16(fields, 2);
-    return _mm256_or_si256(low, _mm256_and_si256(shifted, _mm256_set1_epi8(0x30)));
+  template <int From, int To, int Width>
+  static I move_bits(I x) {
+    I shifted = x;
+    if constexpr (From < To) shifted = _mm256_slli_epi16(x, To - From);
+    if constexpr (From > To) shifted = _mm256_srli_epi16(x, From - To);
+    return _mm256_and_si256(shifted, _mm256_set1_epi8(((1 << Width) - 1) << To));
   }
-  // vpmaddubsw adds two products in 16 bits with saturation: 2 * 63 * 127 fits.
-  static I dot_small(I acc, I w, I a) { return add_pairs(acc, _mm256_maddubs_epi16(w, a)); }
-  // 255 would not fit, so the weight is re-centred to [-128, 127] and its sign moved to the activation (which
-  // is in [-127, 127], so can be negated): 2 * 128 * 127 fits.
+  static I look_up(const uint8_t* table, I x) {
+    return _mm256_shuffle_epi8(
+        _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table))), x);
+  }
+  // Of each four bytes the 0th and 2nd, or the 1st and 3rd, as 16 bits; acc[lane] += the sum of two products.
+  static I even_bytes(I w) { return _mm256_and_si256(w, _mm256_set1_epi16(0xff)); }
+  static I odd_bytes(I w) { return _mm256_srli_epi16(w, 8); }
+  static I dot_words(I acc, I w, I a) { return _mm256_add_epi32(acc, _mm256_madd_epi16(w, a)); }
+  // Bytes, for the peak loop: vpmaddubsw adds two products in 16 bits with saturation, so w must be below 64.
   static I dot_bytes(I acc, I w, I a) {
-    const I centred = _mm256_xor_si256(w, _mm256_set1_epi8(static_cast<char>(0x80)));
-    return add_pairs(acc, _mm256_maddubs_epi16(_mm256_abs_epi8(centred), _mm256_sign_epi8(a, centred)));
+    return _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_maddubs_epi16(w, a), _mm256_set1_epi16(1)));
   }
   static I magnitude(I a) { return _mm256_and_si256(a, _mm256_set1_epi32(0x7fffffff)); }
   static I max(I a, I b) { return _mm256_max_epi32(a, b); }
@@ -102,23 +111,30 @@ struct Avx2 {
     s = _mm_max_epi32(s, _mm_shuffle_epi32(s, 0x4e));
     return _mm_cvtsi128_si32(_mm_max_epi32(s, _mm_shuffle_epi32(s, 0xb1)));
   }
+  static I bit_or(I a, I b) { return _mm256_or_si256(a, b); }
+  template <int N>
+  static I shift_left(I a) {
+    return _mm256_slli_epi32(a, N);
+  }
+  template <int N>
+  static I shift_right(I a) {
+    return _mm256_srai_epi32(a, N);
+  }
   static I bit_xor(I a, I b) { return _mm256_xor_si256(a, b); }
   template <class T>
   [[gnu::always_inline]] static void opaque(T& x) {
     asm volatile("" : "+x"(x));
   }
-  static I times128(I a) { return _mm256_slli_epi32(a, 7); }
   static I add(I a, I b) { return _mm256_add_epi32(a, b); }
-  static void quantize32(const float* x, V inverse, int8_t* high, int8_t* low, int32_t sums[2]) {
+  // 32 fp32 values times `inverse`, rounded, of each four in the order 0, 2, 1, 3; gives the sums of the two
+  // halves.
+  static void quantize32(const float* x, V inverse, int16_t* words, int32_t sums[2]) {
     for (int h = 0; h < 2; ++h) {
-      I q[2], top[2], rest[2];
-      for (int i = 0; i < 2; ++i) {
+      I q[2];
+      for (int i = 0; i < 2; ++i)
         q[i] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + 16 * h + 8 * i), inverse));
-        top[i] = _mm256_srai_epi32(_mm256_add_epi32(q[i], _mm256_set1_epi32(64)), 7);
-        rest[i] = _mm256_sub_epi32(q[i], _mm256_slli_epi32(top[i], 7));
-      }
-      store_bytes16(high + 16 * h, top[0], top[1]);
-      store_bytes16(low + 16 * h, rest[0], rest[1]);
+      const I ascending = _mm256_permute4x64_epi64(_mm256_packs_epi32(q[0], q[1]), 0xd8);
+      store_bytes(words + 16 * h, _mm256_shufflehi_epi16(_mm256_shufflelo_epi16(ascending, 0xd8), 0xd8));
       const I total = _mm256_add_epi32(q[0], q[1]);
       __m128i s = _mm_add_epi32(_mm256_castsi256_si128(total), _mm256_extracti128_si256(total, 1));
       s = _mm_add_epi32(s, _mm_shuffle_epi32(s, 0x4e));
@@ -127,20 +143,12 @@ struct Avx2 {
   }
 
  private:
-  static void store_bytes16(int8_t* p, I a, I b) {
-    const __m256i words = _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xd8);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(p),
-                     _mm_packs_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1)));
-  }
   static __m256i first(uint32_t n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n < 8 ? n : 8)),
                               _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   }
   static V power2(I e) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(e, _mm256_set1_epi32(127)), 23));
-  }
-  static I add_pairs(I acc, __m256i words) {
-    return _mm256_add_epi32(acc, _mm256_madd_epi16(words, _mm256_set1_epi16(1)));
   }
 };
 

@@ -2,6 +2,5 @@
 #include "kernels/cpu/micro_kernels.h"
 
 namespace reprise::kernels::cpu {
-extern template struct GemmEntries<Avx2>;  // in gemm.cc
-constinit const MicroKernels kAvx2 = micro_kernels<Avx2>("avx2");
+constinit const MicroKernels kAvx2 = micro_kernels<Avx2>("avx2", kAvx2Gemm);
 }  // namespace reprise::kernels::cpu

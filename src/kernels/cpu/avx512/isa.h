@@ -17,7 +17,7 @@ struct Avx512 {
   static constexpr int kFloatRows = 12;  // rows of an fp32 register tile (two vectors wide)
   static constexpr int kAttentionRows = 12;  // query rows of an attention register tile
   static constexpr int kAccumulators = 24;   // fp32 registers that leave room for operands
-  static constexpr bool kSignedBytes = false;
+  static constexpr bool kWords = false;      // activations come in bytes: two products, exact in 32 bits each
 
   static V zero() { return _mm512_setzero_ps(); }
   static V set1(float x) { return _mm512_set1_ps(x); }
@@ -53,6 +53,9 @@ struct Avx512 {
   static V high_bf16(I x) {
     return _mm512_castsi512_ps(_mm512_and_si512(x, _mm512_set1_epi32(static_cast<int>(0xffff0000))));
   }
+  static I load_int8_pairs(const void* p) {  // two int8 as the two int16 of each lane
+    return _mm512_cvtepi8_epi16(_mm256_loadu_si256(static_cast<const __m256i*>(p)));
+  }
   static V load_half(const void* p) {
     return _mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(p)));
   }
@@ -62,6 +65,9 @@ struct Avx512 {
   static V load_int8(const void* p) {
     return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(p))));
   }
+  static I load_uint8(const void* p) {
+    return _mm512_cvtepu8_epi32(_mm_loadu_si128(static_cast<const __m128i*>(p)));
+  }
 
   // Integers: byte vectors hold 16 channels x 4 consecutive k.
   static I broadcast(int32_t x) { return _mm512_set1_epi32(x); }
@@ -69,23 +75,35 @@ struct Avx512 {
   static void store_bytes(void* p, I x) { _mm512_storeu_si512(p, x); }
   static I low_nibbles(I x) { return _mm512_and_si512(x, _mm512_set1_epi8(15)); }
   static I high_nibbles(I x) { return low_nibbles(_mm512_srli_epi16(x, 4)); }
-  // Bits 4 and 5 of each byte from its 2-bit field f, or-ed into `low`.
-  template <int F>
-  static I with_high_bits(I low, I fields) {
-    I shifted = fields;
-    if constexpr (F == 0) shifted = _mm512_slli_epi16(fields, 4);
-    if constexpr (F == 1) shifted = _mm512_slli_epi16(fields, 2);
-    if constexpr (F == 3) shifted = _mm512_srli_epi16(fields, 2);
-    return _mm512_or_si512(low, _mm512_and_si512(shifted, _mm512_set1_epi8(0x30)));
+  // Of each byte: `Width` bits from bit From on, moved to bit To, all others 0.
+  template <int From, int To, int Width>
+  static I move_bits(I x) {
+    I shifted = x;
+    if constexpr (From < To) shifted = _mm512_slli_epi16(x, To - From);
+    if constexpr (From > To) shifted = _mm512_srli_epi16(x, From - To);
+    return _mm512_and_si512(shifted, _mm512_set1_epi8(((1 << Width) - 1) << To));
+  }
+  // table[x] of each byte x < 16.
+  static I look_up(const uint8_t* table, I x) {
+    return _mm512_shuffle_epi8(
+        _mm512_broadcast_i32x4(_mm_loadu_si128(reinterpret_cast<const __m128i*>(table))), x);
   }
   // acc[lane] += sum of four (unsigned weight) * (signed activation): exact.
-  static I dot_small(I acc, I w, I a) { return _mm512_dpbusd_epi32(acc, w, a); }  // w <= 63
-  static I dot_bytes(I acc, I w, I a) { return _mm512_dpbusd_epi32(acc, w, a); }  // w <= 255
+  static I dot_bytes(I acc, I w, I a) { return _mm512_dpbusd_epi32(acc, w, a); }
 
   // Lanes as integers: of fp32 bits, without the sign; the larger; bit by bit.
   static I magnitude(I a) { return _mm512_and_si512(a, _mm512_set1_epi32(0x7fffffff)); }
   static I max(I a, I b) { return _mm512_max_epi32(a, b); }
   static int32_t max(I a) { return _mm512_reduce_max_epi32(a); }
+  static I bit_or(I a, I b) { return _mm512_or_si512(a, b); }
+  template <int N>
+  static I shift_left(I a) {
+    return _mm512_slli_epi32(a, N);
+  }
+  template <int N>
+  static I shift_right(I a) {
+    return _mm512_srai_epi32(a, N);
+  }
   static I bit_xor(I a, I b) { return _mm512_xor_si512(a, b); }
   // From here on the compiler knows nothing of the register's value.
   template <class T>

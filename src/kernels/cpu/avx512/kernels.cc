@@ -2,6 +2,5 @@
 #include "kernels/cpu/micro_kernels.h"
 
 namespace reprise::kernels::cpu {
-extern template struct GemmEntries<Avx512>;  // in gemm.cc
-constinit const MicroKernels kAvx512 = micro_kernels<Avx512>("avx512");
+constinit const MicroKernels kAvx512 = micro_kernels<Avx512>("avx512", kAvx512Gemm);
 }  // namespace reprise::kernels::cpu
