@@ -1,13 +1,13 @@
 # reprise_module(NAME [LINK modules and libraries...] [TEST_LINK ...] [EXCLUDE regex] [PCH <header>...]
-#                [PCH_OF module] [FUZZ_SOURCES file.cc...] [FUZZ_LINK ...])
+#                [TEST_PCH <header>...] [PCH_OF module] [FUZZ_SOURCES file.cc...] [FUZZ_LINK ...])
 #
 # One static library per module from every .cc under src/NAME, linked with exactly the modules it may include, plus
 #   *_test.cc   one GoogleTest program NAME_test, one ctest entry of the same name
 #   *_fuzz.cc   one program each: a libFuzzer target when REPRISE_FUZZ, else a replay of tests/fuzz/corpus/<stem>
 #   *.h         a target that compiles every header alone
-# PCH names heavy third-party headers to precompile for the module, its tests included; PCH_OF a module whose precompiled
-# headers serve here as well. Modules without either share one of the standard library's and fmt's, their tests one of
-# GoogleTest's too.
+# PCH names heavy third-party headers to precompile for the module, its tests included unless TEST_PCH names theirs;
+# PCH_OF a module whose precompiled headers serve here as well. Modules without either share one of the standard
+# library's and fmt's, their tests one of GoogleTest's too.
 # A file that matches EXCLUDE is left to the module's own CMakeLists (other flags, another program).
 # FUZZ_SOURCES is the part of a module that its fuzz targets reach, and FUZZ_LINK what that part links: a library of its
 # own, NAME_fuzzed, so that a fuzz build instruments what it runs and nothing else.
@@ -25,7 +25,7 @@ target_compile_options(reprise_test_headers PRIVATE ${test_flags})
 target_precompile_headers(reprise_test_headers PRIVATE ${standard_headers} <gtest/gtest.h> <gmock/gmock.h>)
 
 function(reprise_module NAME)
-  cmake_parse_arguments(M "" "EXCLUDE;PCH_OF" "LINK;TEST_LINK;PCH;FUZZ_SOURCES;FUZZ_LINK" ${ARGN})
+  cmake_parse_arguments(M "" "EXCLUDE;PCH_OF" "LINK;TEST_LINK;PCH;TEST_PCH;FUZZ_SOURCES;FUZZ_LINK" ${ARGN})
   file(GLOB_RECURSE all CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
   set(sources ${all})
@@ -90,8 +90,11 @@ function(reprise_module NAME)
     target_link_libraries(${NAME}_test PRIVATE reprise_${NAME} ${M_TEST_LINK} GTest::gmock GTest::gtest_main)
     target_compile_definitions(${NAME}_test PRIVATE REPRISE_ROOT="${CMAKE_SOURCE_DIR}")
     target_compile_options(${NAME}_test PRIVATE ${test_flags})
-    if(M_PCH)
-      target_precompile_headers(${NAME}_test PRIVATE ${M_PCH} <gtest/gtest.h> <gmock/gmock.h>)
+    if(NOT M_TEST_PCH)
+      set(M_TEST_PCH ${M_PCH})
+    endif()
+    if(M_TEST_PCH)
+      target_precompile_headers(${NAME}_test PRIVATE ${M_TEST_PCH} <gtest/gtest.h> <gmock/gmock.h>)
     elseif(M_PCH_OF)
       target_precompile_headers(${NAME}_test REUSE_FROM ${M_PCH_OF}_test)
     else()
