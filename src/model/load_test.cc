@@ -276,7 +276,8 @@ TEST_F(LoadTest, ExpertsAreCheckedAgainstTheConfiguration) {
   EXPECT_THAT(refused(nothing, {}), HasSubstr("key qwen3moe.expert_count is missing"));
   EXPECT_THAT(refused(nothing, {.count = 2, .used = 3}),
               HasSubstr("key qwen3moe.expert_used_count is 3, wanted 1 to 2"));
-  EXPECT_THAT(refused(nothing, {.count = 2000}), HasSubstr("expert_count is 2000, wanted 1 to 1024"));
+  EXPECT_THAT(refused([](auto& w) { w.put("qwen3moe.expert_count", 2000u); }, {}),
+              HasSubstr("expert_count is 2000, wanted 1 to 1024"));
   EXPECT_THAT(refused(nothing, {.count = 9, .groups = 2, .groups_used = 1}),
               HasSubstr("9 experts do not make such groups"));
   EXPECT_THAT(refused(nothing, {.count = 8, .used = 3, .groups = 4, .groups_used = 1}),
