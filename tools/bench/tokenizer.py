@@ -140,7 +140,7 @@ def hf_pre_tokenizer(pre):
 def hf_tokenizer(vocabulary, is_control=lambda text: False):
     """Hugging Face's BPE over the same data; the ids of added tokens are those of the vocabulary. Special are those that the file
     calls so, or `is_control` does."""
-    from tokenizers import AddedToken, Tokenizer, models
+    from tokenizers import AddedToken, Tokenizer, models, normalizers
 
     kinds, tokens = vocabulary["token_type"], vocabulary["tokens"]
     vocab = {text: i for i, text in enumerate(tokens)}
@@ -148,6 +148,8 @@ def hf_tokenizer(vocabulary, is_control=lambda text: False):
     bpe = models.BPE(vocab=vocab, merges=merges, ignore_merges=vocabulary["pre"] in ("llama-bpe", "tekken", "kimi-k2"))
     tokenizer = Tokenizer(bpe)
     tokenizer.pre_tokenizer = hf_pre_tokenizer(vocabulary["pre"])
+    if vocabulary["pre"] in ("qwen2", "qwen35"):
+        tokenizer.normalizer = normalizers.NFC()
     added = [AddedToken(text, special=kind == 3 or is_control(text), normalized=False) for text, kind in zip(tokens, kinds) if kind in (3, 4)]
     tokenizer.add_tokens(added)
     return tokenizer

@@ -187,7 +187,8 @@ Result<PipelineTokenizer::Stages> byte_level_bpe_stages(const Vocabulary& vocabu
   PipelineTokenizer::Stages stages = TRY(common_stages(vocabulary));
   const PretokenizerSpec& pre = *TRY(find_pretokenizer(vocabulary.pre));
   stages.pretokenizer = TRY(chain_pretokenizer(pre.chain));
-  stages.any_bytes = true;
+  if (wants_nfc(vocabulary.pre)) stages.normalizer = Normalizer({normalize::unicode(normalize::Form::kNfc)});
+  stages.any_bytes = stages.normalizer.empty();
   BpeModel::Definition bpe;
   bpe.byte_level = true;
   bpe.ignore_merges = pre.ignore_merges;

@@ -111,6 +111,9 @@ constexpr string_view kChameleonNames[] = {"chameleon"};
 constexpr string_view kAfmoeNames[] = {"afmoe"};
 constexpr string_view kDefaultNames[] = {"default"};
 
+// The tokenizers of Qwen and of GPT-NeoX; others that share their patterns have no normalizer.
+constexpr string_view kNfcNames[] = {"qwen2", "qwen35", "olmo", "mpt"};
+
 const std::string kContractions = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";
 const std::string kGpt2(kGpt2Pattern);
 // GPT-4's pattern and its kin; `digits` is the run of digits.
@@ -242,6 +245,8 @@ Result<const PretokenizerSpec*> find_pretokenizer(std::string_view name) {
   return fail(ErrorKind::kUnsupported,
               "pre-tokenizer \"{}\" (tokenizer.ggml.pre) is not known; use a model with a known one", name);
 }
+
+bool wants_nfc(std::string_view name) { return std::ranges::find(kNfcNames, name) != std::end(kNfcNames); }
 
 Result<Pretokenizer> chain_pretokenizer(std::span<const std::string> chain) {
   for (const PretokenizerSpec& spec : kSpecs)

@@ -27,6 +27,9 @@ struct PretokenizerSpec {
 std::span<const PretokenizerSpec> pretokenizer_specs();
 // kUnsupported: no such name.
 Result<const PretokenizerSpec*> find_pretokenizer(std::string_view name);
+// Whether the tokenizer.json of the models of this name puts text into NFC first, which a GGUF file can't
+// say.
+bool wants_nfc(std::string_view name);
 // Cuts like the chain: by a scanner, if a spec of the same chain has one. kUnsupported: a pattern that is not
 // understood.
 Result<Pretokenizer> chain_pretokenizer(std::span<const std::string> chain);
