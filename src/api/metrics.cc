@@ -135,7 +135,8 @@ void Metrics::finished(const RequestOutcome& outcome) {
   r.total.Observe(to_seconds(outcome.total));
   r.queued.Observe(to_seconds(outcome.queued));
   r.prefill.Observe(to_seconds(outcome.prefill));
-  r.decode.Observe(to_seconds(outcome.decode));
+  if (outcome.output_tokens > 0)
+    r.decode.Observe(to_seconds(outcome.decode));  // one that scores decodes nothing
   r.prompt_size.Observe(static_cast<double>(outcome.prompt_tokens));
   r.output_size.Observe(static_cast<double>(outcome.output_tokens));
   r.cached_size.Observe(static_cast<double>(outcome.cached_tokens));

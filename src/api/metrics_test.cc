@@ -71,6 +71,15 @@ TEST(Metrics, CarriesVllmsNamesWithTheirMeaning) {
   }
 }
 
+TEST(Metrics, ARequestThatGeneratesNothingHasNoDecodeTime) {
+  Metrics metrics("m");
+  metrics.finished({.finish_reason = "length", .total = kSecond, .prefill = kSecond, .prompt_tokens = 100});
+  const std::string text = metrics.text(example_stats());
+  EXPECT_THAT(text, HasSubstr("vllm:request_decode_time_seconds_count{model_name=\"m\"} 0\n"));
+  EXPECT_THAT(text, HasSubstr("vllm:request_prefill_time_seconds_count{model_name=\"m\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("vllm:e2e_request_latency_seconds_count{model_name=\"m\"} 1\n"));
+}
+
 TEST(Metrics, DeclaresEveryNameOnce) {
   Metrics metrics("quoted \"name\"\\");
   std::istringstream text(metrics.text(example_stats()));

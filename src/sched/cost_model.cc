@@ -7,14 +7,16 @@
 
 namespace reprise {
 namespace {
-constexpr int kFastSteps = 4;
-constexpr double kFastRate = 1.0, kRate = 0.15;
-constexpr double kLargestCorrection = 2.0;  // of a ratio, once past the first steps
+constexpr int kTrustedSteps = 4;
+constexpr double kRate = 0.15;
+constexpr double kLargestCorrection = 2.0;  // of a ratio, once past the first steps of its kind
 constexpr double kBesideAtFirst = 1.3;      // times the cost without decodes
+constexpr double kSurprise = 0.2;           // of a step of decode alone, in the logarithm of its time
+constexpr uint32_t kFewestMixed = 5, kMostMixed = 40;
 }  // namespace
 
 CostModel::CostModel(double pass_tokens)
-    : pass_tokens_(pass_tokens), weights_{2e6, 1e6, 500, 30e3, 8, 0, 0} {}
+    : pass_tokens_(pass_tokens), weights_{2e6, 1e6, 500, 30e3, 8, 0, 0}, most_mixed_steps_(kFewestMixed) {}
 
 CostModel::Terms CostModel::counts(const StepWork& work) const {
   Terms x{};
@@ -29,7 +31,7 @@ CostModel::Terms CostModel::counts(const StepWork& work) const {
 
 double CostModel::prefill_weight(Term term, bool beside) const {
   if (!beside) return weights_[term];
-  return beside_seen_ ? weights_[term + kBeside - kTokenLayers] : kBesideAtFirst * weights_[term];
+  return seen_.mixed > 0 ? weights_[term + kBeside - kTokenLayers] : kBesideAtFirst * weights_[term];
 }
 
 double CostModel::decode_ns(const StepWork& work) const {
@@ -50,29 +52,30 @@ double CostModel::token_layer_ns(uint32_t position, bool beside) const {
 }
 
 void CostModel::observe(const StepWork& work, Nanos elapsed) {
-  if (!beside_seen_ && work.decode_rows > 0 && work.prefill_token_layers > 0) {
+  const bool decodes = work.decode_rows > 0, prefills = work.prefill_token_layers > 0;
+  const bool mixed = decodes && prefills;
+  if (mixed && seen_.mixed == 0) {
     for (const Term term : {kTokenLayers, kTokenLayerDepth})
       weights_[term + kBeside - kTokenLayers] = prefill_weight(term, /*beside=*/true);
-    beside_seen_ = true;
   }
   const double predicted = decode_ns(work) + prefill_ns(work);
   if (predicted <= 0 || elapsed <= 0) return;
-  const bool fast = (work.decode_rows > 0 && decode_seen_ < kFastSteps) ||
-                    (work.prefill_token_layers > 0 && prefill_seen_ < kFastSteps);
-  decode_seen_ += work.decode_rows > 0;
-  prefill_seen_ += work.prefill_token_layers > 0;
+  int& seen = mixed ? seen_.mixed : decodes ? seen_.decode : seen_.prefill;
   double ratio = static_cast<double>(elapsed) / predicted;
-  if (!fast) ratio = std::clamp(ratio, 1 / kLargestCorrection, kLargestCorrection);
-  const double step = (fast ? kFastRate : kRate) * std::log(ratio);
+  if (decodes && !mixed) {
+    const bool surprise = std::abs(std::log(ratio)) > kSurprise;
+    most_mixed_steps_ = surprise ? std::max(most_mixed_steps_ / 2, kFewestMixed)
+                                 : std::min(most_mixed_steps_ * 2, kMostMixed);
+  }
+  if (seen >= kTrustedSteps) ratio = std::clamp(ratio, 1 / kLargestCorrection, kLargestCorrection);
+  const double step = std::max(kRate, 1.0 / ++seen) * std::log(ratio);
   const Terms x = counts(work);
   Terms shares;
   for (int i = 0; i < kTerms; ++i) shares[i] = weights_[i] * x[i] / predicted;
   // What a mixed step takes beyond prediction is prefill's: decode is known from steps of its own (the
   // scheduler sees to it that there are some). To blame decode for slow prefill would raise the budget for
   // prefill.
-  if (decode_alone_seen_ && work.prefill_token_layers > 0)
-    shares[kStep] = shares[kRows] = shares[kRowDepth] = 0;
-  decode_alone_seen_ |= work.prefill_token_layers == 0;
+  if (mixed && seen_.decode > 0) shares[kStep] = shares[kRows] = shares[kRowDepth] = 0;
   for (int i = 0; i < kTerms; ++i) weights_[i] *= std::exp(step * shares[i]);
 }
 

@@ -7,7 +7,8 @@
 // are smaller, the caches are shared), so its weights are learned apart there. After a step every weight is
 // multiplied by (measured / predicted) to the power of its share in the prediction times a learning rate: the
 // exponentiated gradient of the squared log error (Kivinen and Warmuth 1997). Weights stay positive, a term
-// that was not in the step keeps its weight, and one outlier moves little.
+// that was not in the step keeps its weight, and one outlier moves little. The rate falls from 1 as 1/n, so
+// that the first steps count alike, to one that follows a machine that changes (Robbins and Monro 1951).
 #pragma once
 
 #include <array>
@@ -51,6 +52,10 @@ class CostModel {
 
   void observe(const StepWork& work, Nanos elapsed);
 
+  // How many steps with both may follow each other before decode's cost wants one of decode alone: few while
+  // such steps surprise.
+  uint32_t most_mixed_steps() const { return most_mixed_steps_; }
+
  private:
   enum Term { kStep, kRows, kRowDepth, kTokenLayers, kTokenLayerDepth, kBeside, kTerms = kBeside + 2 };
   using Terms = std::array<double, kTerms>;  // kBeside: the two before it, in steps with decodes
@@ -59,9 +64,10 @@ class CostModel {
 
   double pass_tokens_;
   Terms weights_;  // ns
-  bool decode_alone_seen_ = false;
-  bool beside_seen_ = false;                // until then its weights follow the others
-  int decode_seen_ = 0, prefill_seen_ = 0;  // steps with such work: the first ones teach fast
+  struct Seen {
+    int decode = 0, prefill = 0, mixed = 0;
+  } seen_;  // steps of each kind; until a mixed one, the weights beside decodes follow the others
+  uint32_t most_mixed_steps_;
 };
 
 }  // namespace reprise

@@ -24,10 +24,9 @@ constexpr double kLeastAgeing = 64;      // tokens per second
 constexpr uint32_t kMostOpenChunks = 4;  // the executor keeps activations for each
 constexpr uint32_t kSmallestSlice = 32;  // tokens: below it a slice costs more than its tokens
 constexpr double kSmallestShare = 0.25;  // of a step's budget: less is not worth another item
-// Slices whose passes cost much lose that time to reading weights: they get more of it, up to 3.7 times the
+// Slices whose passes cost much lose that time to reading weights: they get more of it, up to 3.4 times the
 // latency.
-constexpr double kCheapPass = 8, kDearPass = 22, kMostForPasses = 0.7;  // tokens, tokens, decode times
-constexpr uint32_t kMostMixedSteps = 40;  // then one of decode alone, so that its cost stays known
+constexpr double kCheapPass = 4, kDearPass = 10, kMostForPasses = 0.4;  // tokens, tokens, decode times
 constexpr Nanos kEstimateLife = 50 * kMillisecond;
 constexpr int kEstimatesPerStep = 16;
 constexpr Nanos kLeastWait = 100 * kMillisecond;  // for another's prefix
@@ -65,7 +64,7 @@ void Scheduler::State::plan_prefill(Nanos now) {
                                     : prefill_share() * cost.decode_ns(decodes);
   if (alone || !config.pace) {
     mixed_steps = 0;
-  } else if (mixed_steps++ >= kMostMixedSteps) {
+  } else if (mixed_steps++ >= cost.most_mixed_steps()) {
     mixed_steps = 0;
     return;
   }
