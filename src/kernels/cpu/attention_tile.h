@@ -57,7 +57,7 @@ struct Attention {
 
   // So few rows that K and V arrive slower than they are used.
   template <int R>
-  static constexpr bool kMemoryBound = Isa::kAccumulators / R >= 8;
+  static constexpr bool kMemoryBound = R <= 8;
 
   // One block of keys for one register tile of rows.
   struct Block {
@@ -83,6 +83,13 @@ struct Attention {
            i % kVectorsPerTile * kLanes;
   }
 
+  // Few rows: memory is the limit, and each K line read, of vector i, asks for the V line of the same place.
+  // As far as L2: what L1 can wait for at once is too little for a core's share of DRAM.
+  [[gnu::always_inline]] static void fetch_v(const Block& b, uint32_t i, size_t d) {
+    if (i % kVectorsPerTile == 0)
+      __builtin_prefetch(b.v[i / kVectorsPerTile] + d / 2 * kKvTile * kPair, 0, 2);
+  }
+
   // Scores of T vectors of tokens, from vector `first` on.
   template <int R, int T>
   [[gnu::always_inline]] static void scores(const Block& b, uint32_t first) {
@@ -102,6 +109,7 @@ struct Attention {
 #pragma GCC unroll 16
         for (int t = 0; t < T; ++t) {
           Kv::load(k[t] + d / 2 * kKvTile * kPair, even[t], odd[t]);
+          if constexpr (kMemoryBound<R>) fetch_v(b, first + t, d);
         }
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) {
@@ -114,9 +122,7 @@ struct Attention {
         for (int t = 0; t < T; ++t) {
           V even, odd;
           Kv::load(k[t] + d / 2 * kKvTile * kPair, even, odd);
-          // Few rows: memory is the limit, and each K line read asks for the V line of the same place.
-          if (kVectorsPerTile == 1 || t % 2 == 0)
-            __builtin_prefetch(b.v[(first + t) / kVectorsPerTile] + d / 2 * kKvTile * kPair);
+          if constexpr (kMemoryBound<R>) fetch_v(b, first + t, d);
 #pragma GCC unroll 16
           for (int r = 0; r < R; ++r)
             acc[r][t] = Isa::fma(Isa::set1(q[R + r]), odd, Isa::fma(Isa::set1(q[r]), even, acc[r][t]));
@@ -200,7 +206,7 @@ struct Attention {
       for (int i = 0; i < D; ++i) {
         Kv::load(v + i * kLanes * kPair, even[i], odd[i]);
         if constexpr (kMemoryBound<R>)
-          __builtin_prefetch(b.next[t / kKvTile] + (t % kKvTile / 2 * b.dim + d + i * kLanes) * kPair);
+          __builtin_prefetch(b.next[t / kKvTile] + (t % kKvTile / 2 * b.dim + d + i * kLanes) * kPair, 0, 2);
       }
 #pragma GCC unroll 16
       for (int r = 0; r < R; ++r) {
