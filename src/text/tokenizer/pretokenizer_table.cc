@@ -111,7 +111,8 @@ constexpr string_view kChameleonNames[] = {"chameleon"};
 constexpr string_view kAfmoeNames[] = {"afmoe"};
 constexpr string_view kDefaultNames[] = {"default"};
 
-// The tokenizers of Qwen and of GPT-NeoX; others that share their patterns have no normalizer.
+// The tokenizers of Qwen and of GPT-NeoX. Others that share their patterns have no normalizer, or none is
+// known.
 constexpr string_view kNfcNames[] = {"qwen2", "qwen35", "olmo", "mpt"};
 
 const std::string kContractions = "(?i:'s|'t|'re|'ve|'m|'ll|'d)";

@@ -34,9 +34,9 @@ class Tokenizer {
   static Result<std::unique_ptr<Tokenizer>> create(const Vocabulary& vocabulary);
   virtual ~Tokenizer() = default;
 
-  // Never fails. Byte-level vocabularies encode bytes that are no valid UTF-8 byte by byte and do not
-  // normalize: decode() gives the text back, but for bytes that the vocabulary has no token for (some have
-  // none for control characters), which are left out. For others each maximal invalid part is U+FFFD.
+  // Never fails. Byte-level vocabularies that do not normalize encode bytes that are no valid UTF-8 byte by
+  // byte: decode() gives the text back, but for bytes that the vocabulary has no token for (some have none
+  // for control characters), which are left out. For others each maximal invalid part is U+FFFD.
   virtual std::vector<TokenId> encode(std::string_view text, EncodeOptions options = {}) const = 0;
   // The bytes a token stands for in the middle of a text (they may end inside a UTF-8 character). Added
   // tokens: their text. An id out of range stands for nothing.
