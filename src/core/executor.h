@@ -19,6 +19,8 @@ struct Executor {
   // What a pass of some dozens of tokens through a layer costs besides them, for reading its weights: as much
   // as so many tokens more. Large for a mixture of experts, which needs nearly all of them for a few tokens.
   virtual double pass_tokens() const { return 0; }
+  // Whether a pass of many tokens reads more than the decode of one does: a mixture of experts.
+  virtual bool sparse() const { return false; }
   // What a row through the output head costs (one that is scored): as much as a token through so many layers.
   virtual double head_layers() const { return 0; }
   virtual const KvSpec& kv_spec() const = 0;

@@ -73,6 +73,7 @@ SchedulerConfig scheduler_config(const Executor& executor, const Limits& limits,
   result.layers = executor.layers();
   result.pass_tokens = executor.pass_tokens();
   result.head_layers = executor.head_layers();
+  result.sparse = executor.sparse();
   result.kv = executor.kv_spec();
   result.fingerprint = fingerprint;
   result.chunk_tokens = limits.prefill_chunk;

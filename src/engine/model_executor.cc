@@ -40,6 +40,11 @@ double ModelExecutor::head_layers() const {
   return static_cast<double>(cost.head_macs) * layers() / static_cast<double>(cost.layer_macs);
 }
 
+bool ModelExecutor::sparse() const {
+  const TokenCost cost = model_->token_cost();
+  return cost.layer_bytes > cost.weight_bytes;
+}
+
 std::byte* ModelExecutor::page(uint32_t group, PageId id) const {
   if (id == kNoPage) return nullptr;
   CHECK(id < pages_, "page {} of {}", id, pages_);

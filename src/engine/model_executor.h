@@ -32,6 +32,7 @@ class ModelExecutor final : public Executor {
   uint32_t layers() const override { return model_->layers(); }
   double pass_tokens() const override;
   double head_layers() const override;
+  bool sparse() const override;
   const KvSpec& kv_spec() const override { return spec_; }
   uint32_t pages(uint32_t) const override { return pages_; }
 

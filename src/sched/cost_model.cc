@@ -7,16 +7,16 @@
 
 namespace reprise {
 namespace {
-constexpr int kTrustedSteps = 4;
+constexpr int kFirstSteps = 5;
 constexpr double kRate = 0.15;
-constexpr double kLargestCorrection = 2.0;  // of a ratio, once past the first steps of its kind
-constexpr double kBesideAtFirst = 1.3;      // times the cost without decodes
-constexpr double kSurprise = 0.2;           // of a step of decode alone, in the logarithm of its time
+constexpr double kLargestError = 0.7;             // a factor of 2, in the logarithm of a step's time
+constexpr double kSurprise = 0.2, kChange = 0.4;  // likewise
+constexpr double kBesideAtFirst = 1.3;            // times the cost without decodes
 constexpr uint32_t kFewestMixed = 5, kMostMixed = 40;
 }  // namespace
 
 CostModel::CostModel(double pass_tokens)
-    : pass_tokens_(pass_tokens), weights_{2e6, 1e6, 500, 30e3, 8, 0, 0}, most_mixed_steps_(kFewestMixed) {}
+    : pass_tokens_(pass_tokens), weights_{4e6, 0.2e6, 200, 30e3, 8, 0, 0}, most_mixed_steps_(kFewestMixed) {}
 
 CostModel::Terms CostModel::counts(const StepWork& work) const {
   Terms x{};
@@ -51,32 +51,55 @@ double CostModel::token_layer_ns(uint32_t position, bool beside) const {
   return prefill_weight(kTokenLayers, beside) + prefill_weight(kTokenLayerDepth, beside) * position;
 }
 
+bool CostModel::wants_decode_alone(uint64_t rows, uint32_t mixed_steps) const {
+  const bool other_rows = 2 * rows > 3 * rows_alone_ || 2 * rows_alone_ > 3 * rows;
+  return rows_alone_ == 0 || mixed_steps >= (other_rows ? kFewestMixed : most_mixed_steps_);
+}
+
 void CostModel::observe(const StepWork& work, Nanos elapsed) {
-  const bool decodes = work.decode_rows > 0, prefills = work.prefill_token_layers > 0;
-  const bool mixed = decodes && prefills;
+  const bool decodes = work.decode_rows > 0, mixed = decodes && work.prefill_token_layers > 0;
   if (mixed && seen_.mixed == 0) {
     for (const Term term : {kTokenLayers, kTokenLayerDepth})
       weights_[term + kBeside - kTokenLayers] = prefill_weight(term, /*beside=*/true);
   }
-  const double predicted = decode_ns(work) + prefill_ns(work);
+  const double decode = decode_ns(work), prefill = prefill_ns(work), predicted = decode + prefill;
+  if (decodes && !mixed) rows_alone_ = work.decode_rows;
   if (predicted <= 0 || elapsed <= 0) return;
-  int& seen = mixed ? seen_.mixed : decodes ? seen_.decode : seen_.prefill;
-  double ratio = static_cast<double>(elapsed) / predicted;
+  const double error = std::log(static_cast<double>(elapsed) / predicted);
   if (decodes && !mixed) {
-    const bool surprise = std::abs(std::log(ratio)) > kSurprise;
-    most_mixed_steps_ = surprise ? std::max(most_mixed_steps_ / 2, kFewestMixed)
-                                 : std::min(most_mixed_steps_ * 2, kMostMixed);
+    most_mixed_steps_ = std::abs(error) > kSurprise ? std::max(most_mixed_steps_ / 2, kFewestMixed)
+                                                    : std::min(most_mixed_steps_ * 2, kMostMixed);
   }
-  if (seen >= kTrustedSteps) ratio = std::clamp(ratio, 1 / kLargestCorrection, kLargestCorrection);
-  const double step = std::max(kRate, 1.0 / ++seen) * std::log(ratio);
-  const Terms x = counts(work);
-  Terms shares;
-  for (int i = 0; i < kTerms; ++i) shares[i] = weights_[i] * x[i] / predicted;
   // What a mixed step takes beyond prediction is prefill's: decode is known from steps of its own (the
   // scheduler sees to it that there are some). To blame decode for slow prefill would raise the budget for
   // prefill.
-  if (mixed && seen_.decode > 0) shares[kStep] = shares[kRows] = shares[kRowDepth] = 0;
-  for (int i = 0; i < kTerms; ++i) weights_[i] *= std::exp(step * shares[i]);
+  const bool decode_known = mixed && seen_.decode > 0;
+  const int first = decode_known ? kTokenLayers : kStep;  // of the terms that learn
+  const Terms x = counts(work);
+  int& seen = mixed ? seen_.mixed : decodes ? seen_.decode : seen_.prefill;
+  if (seen < kFirstSteps) {
+    last_error_ = 0;
+    const double measured = static_cast<double>(elapsed);
+    const double ratio =
+        decode_known ? std::max(measured - decode, 0.1 * prefill) / prefill : measured / predicted;
+    const double factor = std::pow(ratio, 1.0 / std::max(1, seen));
+    for (int i = first; i < kTerms; ++i)
+      if (x[i] > 0) weights_[i] *= factor;
+    ++seen;
+    return;
+  }
+  if (std::min(error, last_error_) > kChange || std::max(error, last_error_) < -kChange) {
+    const double common = std::abs(error) < std::abs(last_error_) ? error : last_error_;
+    for (double& weight : weights_) weight *= std::exp(common);
+    for (int* each : {&seen_.decode, &seen_.prefill, &seen_.mixed}) *each = std::min(*each, 1);
+    rows_alone_ = 0;
+    most_mixed_steps_ = kFewestMixed;
+    last_error_ = 0;
+    return;
+  }
+  last_error_ = error;
+  const double step = kRate * std::clamp(error, -kLargestError, kLargestError);
+  for (int i = first; i < kTerms; ++i) weights_[i] *= std::exp(step * weights_[i] * x[i] / predicted);
 }
 
 }  // namespace reprise

@@ -4,11 +4,13 @@
 // attend to; prefill token-layers, and those times the positions they attend to. A prefill item's pass
 // through a layer counts as pass_tokens token-layers more, for reading the weights: the two are spent in
 // proportion, so that one weight is learned for both. Beside decodes the same prefill costs more (its slices
-// are smaller, the caches are shared), so its weights are learned apart there. After a step every weight is
-// multiplied by (measured / predicted) to the power of its share in the prediction times a learning rate: the
-// exponentiated gradient of the squared log error (Kivinen and Warmuth 1997). Weights stay positive, a term
-// that was not in the step keeps its weight, and one outlier moves little. The rate falls from 1 as 1/n, so
-// that the first steps count alike, to one that follows a machine that changes (Robbins and Monro 1951).
+// are smaller, the caches are shared), so its weights are learned apart there. The first steps of each kind
+// (decode, prefill, both) scale all that they measure by measured / predicted, averaged; but the very first
+// touches cold memory and is forgotten. Later every weight is multiplied by that ratio to the power of its
+// share in the prediction times a learning rate: the exponentiated gradient of the squared log error (Kivinen
+// and Warmuth 1997). Weights stay positive, a term that was not in the step keeps its weight, and one outlier
+// moves little. But two large errors in a row, the same way, are a machine that has become faster or slower:
+// all weights follow at once and the first steps begin anew.
 #pragma once
 
 #include <array>
@@ -52,9 +54,9 @@ class CostModel {
 
   void observe(const StepWork& work, Nanos elapsed);
 
-  // How many steps with both may follow each other before decode's cost wants one of decode alone: few while
-  // such steps surprise.
-  uint32_t most_mixed_steps() const { return most_mixed_steps_; }
+  // Whether decode's cost wants a step of these rows without prefill, after so many with it: soon while such
+  // steps surprise or when the rows are not those of the last one, at once when nothing is known.
+  bool wants_decode_alone(uint64_t rows, uint32_t mixed_steps) const;
 
  private:
   enum Term { kStep, kRows, kRowDepth, kTokenLayers, kTokenLayerDepth, kBeside, kTerms = kBeside + 2 };
@@ -66,7 +68,9 @@ class CostModel {
   Terms weights_;  // ns
   struct Seen {
     int decode = 0, prefill = 0, mixed = 0;
-  } seen_;  // steps of each kind; until a mixed one, the weights beside decodes follow the others
+  } seen_;  // first steps of each kind; until a mixed one, the weights beside decodes follow the others
+  uint64_t rows_alone_ = 0;  // of the last step of decode alone; 0: none, or the machine has changed since
+  double last_error_ = 0;    // a large one, of the last step
   uint32_t most_mixed_steps_;
 };
 

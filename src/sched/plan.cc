@@ -24,9 +24,9 @@ constexpr double kLeastAgeing = 64;      // tokens per second
 constexpr uint32_t kMostOpenChunks = 4;  // the executor keeps activations for each
 constexpr uint32_t kSmallestSlice = 32;  // tokens: below it a slice costs more than its tokens
 constexpr double kSmallestShare = 0.25;  // of a step's budget: less is not worth another item
-// Slices whose passes cost much lose that time to reading weights: they get more of it, up to 3.4 times the
+// Slices of a mixture of experts lose much time to reading weights: they get more of it, 3.4 times the
 // latency.
-constexpr double kCheapPass = 4, kDearPass = 10, kMostForPasses = 0.4;  // tokens, tokens, decode times
+constexpr double kMoreForExperts = 0.4;  // decode times
 constexpr Nanos kEstimateLife = 50 * kMillisecond;
 constexpr int kEstimatesPerStep = 16;
 constexpr Nanos kLeastWait = 100 * kMillisecond;  // for another's prefix
@@ -51,8 +51,7 @@ void Scheduler::State::plan_decodes() {
 }
 
 double Scheduler::State::prefill_share() const {
-  const double dear = std::clamp((config.pass_tokens - kCheapPass) / (kDearPass - kCheapPass), 0.0, 1.0);
-  return config.prefill_share + kMostForPasses * dear;
+  return config.prefill_share + (config.sparse ? kMoreForExperts : 0);
 }
 
 void Scheduler::State::plan_prefill(Nanos now) {
@@ -62,12 +61,7 @@ void Scheduler::State::plan_prefill(Nanos now) {
   const double total = !config.pace ? INFINITY
                        : alone      ? static_cast<double>(config.longest_step)
                                     : prefill_share() * cost.decode_ns(decodes);
-  if (alone || !config.pace) {
-    mixed_steps = 0;
-  } else if (mixed_steps++ >= cost.most_mixed_steps()) {
-    mixed_steps = 0;
-    return;
-  }
+  if (!alone && config.pace && cost.wants_decode_alone(decodes.decode_rows, mixed_steps)) return;
   double budget = total;
   const uint32_t decode_rows = static_cast<uint32_t>(items.size());
   uint32_t rows = config.max_rows - decode_rows;

@@ -95,6 +95,7 @@ void Scheduler::commit(StepResult result, Nanos now) {
   const std::vector<State::Item> items = std::exchange(s.items, {});
   s.copies.clear();
   s.cost.observe(s.work, result.elapsed);
+  if (s.work.decode_rows > 0) s.mixed_steps = s.work.prefill_token_layers > 0 ? s.mixed_steps + 1 : 0;
   if (s.work.prefill_token_layers > 0) {
     constexpr double kFade = 0.95;
     s.recent_tokens = s.recent_tokens * kFade + s.work.prefill_token_layers / s.config.layers;

@@ -43,6 +43,7 @@ struct SchedulerConfig {
   uint32_t layers = 0;     // of the model
   double pass_tokens = 0;  // Executor::pass_tokens
   double head_layers = 0;  // Executor::head_layers
+  bool sparse = false;     // Executor::sparse
   KvSpec kv;
   uint64_t fingerprint = 0;     // ModelInfo::fingerprint
   uint32_t chunk_tokens = 512;  // most tokens of a prefill item (--chunk)

@@ -3,7 +3,7 @@
 
 For each --model (by default SmolLM2 and a mixture of experts, see ./dev) rounds on one server: (a) 4 streams decoding undisturbed, (b) a 7,000-token prompt alone, (c) the same kind
 of prompt arriving while the 4 streams decode; (a) and (b) before and after (c), so that a slow spell of the machine that
-comes or goes meanwhile meets both sides of a ratio. The streams choose among words of ASCII text, so that every token is
+comes or goes meanwhile meets both sides of a ratio. The streams draw from 300 tokens of ASCII text, so that every token is
 seen when it comes (bytes of a longer character would wait for each other). Wanted: the streams' p99 inter-token latency in (c) at most 3x that of (a)
 (4x for a mixture of experts), and the prompt's prefill speed in (c) at least 60 % of (b). Every long prompt is new to the prefix cache.
 """
@@ -38,16 +38,20 @@ def is_moe(model):
     return "\nexperts" in subprocess.run([args.reprise, "inspect", str(model)], capture_output=True, text=True, check=True).stdout
 
 
-def whole_words(server):
+def ascii_tokens(server):
     """A logit_bias that leaves the 300 commonest tokens of ASCII source code."""
     ids = server.post("/tokenize", {"prompt": CODE[:200_000].encode("ascii", "ignore").decode()})["tokens"]
-    return {str(token): 100 for token, _ in collections.Counter(ids).most_common(300)}
+    common = [token for token, _ in collections.Counter(ids).most_common(300)]
+    for token in common:
+        text = server.post("/detokenize", {"tokens": [token]})["prompt"]
+        assert text and text.isascii(), f"token {token} is no text of its own: {text!r}"
+    return {str(token): 100 for token in common}
 
 
 async def streams(port, bias, begun, enough):
     """The answers of 4 concurrent streams, cut when `enough` is set; they could go on for longer than any prompt takes. Sets
     the events `begun` at each one's first token."""
-    bodies = [{"model": "m", "prompt": f"# file {i}\n" + CODE[i * 700:i * 700 + 600], "max_tokens": 7000, "temperature": 0,
+    bodies = [{"model": "m", "prompt": f"# file {i}\n" + CODE[i * 700:i * 700 + 600], "max_tokens": 7000, "temperature": 1, "seed": i,
                "ignore_eos": True, "logit_bias": bias} for i in range(STREAMS)]
     return await asyncio.gather(*(sse_client.chat(port, body, "/v1/completions", enough, event) for body, event in zip(bodies, begun)))
 
@@ -71,7 +75,7 @@ for model in args.model:
     length = args.moe_prompt if moe else args.prompt
     quiet_p99, busy_p99, itl_ratio, alone, shared, share = [], [], [], [], [], []
     with servers.reprise(args.reprise, str(model), *args.flags) as server:
-        texts, bias = [], whole_words(server)
+        texts, bias = [], ascii_tokens(server)
         for round in range(args.rounds):
             prompts = [long_prompt(server, 3 * round + i, length) for i in range(3)]
 
@@ -80,8 +84,10 @@ for model in args.model:
                 # One run of the streams: undisturbed, then beside the prompt, then undisturbed again.
                 enough, begun = asyncio.Event(), [asyncio.Event() for _ in range(STREAMS)]
                 running = asyncio.create_task(streams(server.port, bias, begun, enough))
-                for event in begun:
-                    await event.wait()
+                started = asyncio.gather(*(event.wait() for event in begun))
+                await asyncio.wait([running, started], return_when=asyncio.FIRST_COMPLETED)
+                if running.done():  # it failed, and says why
+                    await running
                 await asyncio.sleep(0.3)
                 times = [time.monotonic()]
                 await asyncio.sleep(1.5)
@@ -107,9 +113,11 @@ for model in args.model:
             shared.append(length / busy.ttft)
             share.append(shared[-1] / alone[-1])
             print(f"{name}, round {round + 1}/{args.rounds}: ITL p99 {quiet * 1e3:.1f} -> {disturbed * 1e3:.1f} ms, prefill {alone[-1]:.0f} -> {shared[-1]:.0f} tokens/s", flush=True)
+        if not all(text.isascii() and len(set(text.split())) > 20 for round in texts for text in round):
+            sys.exit("a stream is not varied ASCII text: its tokens are not seen one by one, or repeat")
         # Rounds cut a stream at different lengths.
         if any(os.path.commonprefix(same) != min(same, key=len) for same in zip(*texts)):
-            sys.exit("the streams' greedy output differs between rounds")
+            sys.exit("the streams' output, whose seeds are fixed, differs between rounds")
     table.samples(name + ", ITL p99, 4 streams alone", quiet_p99, "ms")
     table.samples(name + ", ITL p99 while a prompt prefills", busy_p99, "ms")
     table.samples(name + ", ITL p99, times that without the prompt", itl_ratio, "x", 4.0 if moe else 3.0, at_most=True)

@@ -55,7 +55,7 @@ struct Attention {
   static constexpr uint32_t kVectorsPerTile = kKvTile / kLanes;
   static constexpr uint32_t kBlockTiles = kBlock / kKvTile;
 
-  // So few rows that K and V arrive slower than they are used.
+  // So few rows that K and V may arrive slower than they are used.
   template <int R>
   static constexpr bool kMemoryBound = R <= 8;
 

@@ -262,6 +262,7 @@ struct Scenario {
   bool faults = true;  // cancels, blocked queues, failing items
   uint32_t layers = 3;
   double pass_tokens = 0;
+  bool sparse = false;
   Nanos longest_step = 20 * kMillisecond;
 };
 
@@ -276,6 +277,7 @@ struct World {
     SchedulerConfig config;
     config.layers = scenario.layers;
     config.pass_tokens = scenario.pass_tokens;
+    config.sparse = scenario.sparse;
     config.kv = scenario.spec;
     config.chunk_tokens = scenario.chunk;
     config.pace = scenario.pace;
