@@ -90,8 +90,9 @@ void CostModel::observe(const StepWork& work, Nanos elapsed) {
   }
   if (std::min(error, last_error_) > kChange || std::max(error, last_error_) < -kChange) {
     const double common = std::abs(error) < std::abs(last_error_) ? error : last_error_;
-    for (double& weight : weights_) weight *= std::exp(common);
-    for (int* each : {&seen_.decode, &seen_.prefill, &seen_.mixed}) *each = std::min(*each, 1);
+    // Prefill is not taken for cheaper at once: should it not be, the next step would be too long.
+    for (int i = 0; i < (common > 0 ? kTerms : kTokenLayers); ++i) weights_[i] *= std::exp(common);
+    seen_.decode = std::min(seen_.decode, 1);
     rows_alone_ = 0;
     most_mixed_steps_ = kFewestMixed;
     last_error_ = 0;

@@ -10,7 +10,7 @@
 // share in the prediction times a learning rate: the exponentiated gradient of the squared log error (Kivinen
 // and Warmuth 1997). Weights stay positive, a term that was not in the step keeps its weight, and one outlier
 // moves little. But two large errors in a row, the same way, are a machine that has become faster or slower:
-// all weights follow at once and the first steps begin anew.
+// decode's weights follow at once and learn anew, prefill's follow if it is slower.
 #pragma once
 
 #include <array>

@@ -167,11 +167,31 @@ TEST(Scheduler, AnIdenticalPromptComputesOnlyItsLastToken) {
   world.expect_all_pages_free_or_cached();
 }
 
+// Times as measured for a small model on two cores: decode reads the weights once, prefill is bound by
+// arithmetic.
+Nanos realistic(const Batch& batch, std::mt19937_64& random) {
+  double ms = 0;
+  bool decodes = false;
+  for (const BatchItem& item : batch.items) {
+    const double tokens = item.end - item.begin, layers = item.layer_end - item.layer_begin;
+    if (tokens == 1) {
+      decodes = true;
+      ms += 1.0 + item.begin * 0.0008;
+    } else {
+      ms += 0.3 + tokens * layers * 0.033 * (1 + item.begin / 4000.0) * (1 + 12.0 / tokens);
+    }
+  }
+  if (decodes) ms += 4.5;
+  return static_cast<Nanos>(ms * kMillisecond * std::uniform_real_distribution<>(0.92, 1.12)(random));
+}
+
 // The turns of several sessions as a coding agent sends them: their prefixes are cached, others decode.
 TEST(Scheduler, WarmTurnsStartAtOnceInOneStepWithTheDecodes) {
   Scenario scenario = small();
   scenario.longest_step = 250 * kMillisecond;
   World world(scenario);
+  std::mt19937_64 random(1);
+  world.executor->duration = [&](const Batch& batch) { return realistic(batch, random); };
   std::vector<std::vector<TokenId>> prompts;
   for (RequestId id = 1; id <= 3; ++id) {
     prompts.push_back(tokens(200, id));
@@ -281,24 +301,6 @@ TEST(Scheduler, ALongPromptIsNotStarvedByShortOnes) {
   // 3000 tokens x 3 layers x 50 us = 0.45 s alone; ageing pays off at least 64 tokens a second.
   EXPECT_LT(world.sink.outcomes[1].first_at, 3000 / 64 * kSecond);
   EXPECT_GT(last, 20u) << "the short ones were served meanwhile";
-}
-
-// Times as measured for a small model on two cores: decode reads the weights once, prefill is bound by
-// arithmetic.
-Nanos realistic(const Batch& batch, std::mt19937_64& random) {
-  double ms = 0;
-  bool decodes = false;
-  for (const BatchItem& item : batch.items) {
-    const double tokens = item.end - item.begin, layers = item.layer_end - item.layer_begin;
-    if (tokens == 1) {
-      decodes = true;
-      ms += 1.0 + item.begin * 0.0008;
-    } else {
-      ms += 0.3 + tokens * layers * 0.033 * (1 + item.begin / 4000.0) * (1 + 12.0 / tokens);
-    }
-  }
-  if (decodes) ms += 4.5;
-  return static_cast<Nanos>(ms * kMillisecond * std::uniform_real_distribution<>(0.92, 1.12)(random));
 }
 
 // The same of a mixture of experts (qwen3moe-2b of the benchmarks): a few decodes touch as many experts as
