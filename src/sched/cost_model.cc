@@ -57,16 +57,17 @@ bool CostModel::wants_decode_alone(uint64_t rows, uint32_t mixed_steps) const {
 }
 
 void CostModel::observe(const StepWork& work, Nanos elapsed) {
-  const bool decodes = work.decode_rows > 0, mixed = decodes && work.prefill_token_layers > 0;
+  const bool decodes = work.decode_rows > 0, prefills = work.prefill_token_layers > 0;
+  const bool mixed = decodes && prefills, decode_alone = decodes && !prefills;
   if (mixed && seen_.mixed == 0) {
     for (const Term term : {kTokenLayers, kTokenLayerDepth})
       weights_[term + kBeside - kTokenLayers] = prefill_weight(term, /*beside=*/true);
   }
   const double decode = decode_ns(work), prefill = prefill_ns(work), predicted = decode + prefill;
-  if (decodes && !mixed) rows_alone_ = work.decode_rows;
+  if (decode_alone) rows_alone_ = work.decode_rows;
   if (predicted <= 0 || elapsed <= 0) return;
   const double error = std::log(static_cast<double>(elapsed) / predicted);
-  if (decodes && !mixed) {
+  if (decode_alone) {
     most_mixed_steps_ = std::abs(error) > kSurprise ? std::max(most_mixed_steps_ / 2, kFewestMixed)
                                                     : std::min(most_mixed_steps_ * 2, kMostMixed);
   }
@@ -76,7 +77,7 @@ void CostModel::observe(const StepWork& work, Nanos elapsed) {
   const bool decode_known = mixed && seen_.decode > 0;
   const int first = decode_known ? kTokenLayers : kStep;  // of the terms that learn
   const Terms x = counts(work);
-  int& seen = mixed ? seen_.mixed : decodes ? seen_.decode : seen_.prefill;
+  int& seen = mixed ? seen_.mixed : decode_alone ? seen_.decode : seen_.prefill;
   if (seen < kFirstSteps) {
     last_error_ = 0;
     const double measured = static_cast<double>(elapsed);

@@ -70,7 +70,7 @@ class CostModel {
     int decode = 0, prefill = 0, mixed = 0;
   } seen_;  // first steps of each kind; until a mixed one, the weights beside decodes follow the others
   uint64_t rows_alone_ = 0;  // of the last step of decode alone; 0: none, or the machine has changed since
-  double last_error_ = 0;    // a large one, of the last step
+  double last_error_ = 0;    // of the last step's time, as a logarithm; 0 after a first step or a change
   uint32_t most_mixed_steps_;
 };
 

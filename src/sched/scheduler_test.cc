@@ -15,6 +15,17 @@ Scenario small(uint32_t pages = 400) {
   return {"small", {8, {{KvKind::kFull, 0, 1}}}, {pages}, 64, true, 0, 256, 32, false};
 }
 
+// With the limits that a server has by default.
+Scenario as_served(uint32_t pages, uint32_t layers) {
+  Scenario scenario = small(pages);
+  scenario.spec.page_tokens = 32;
+  scenario.layers = layers;
+  scenario.chunk = 512;
+  scenario.max_rows = 1024;
+  scenario.longest_step = 250 * kMillisecond;
+  return scenario;
+}
+
 std::vector<TokenId> tokens(size_t count, uint64_t seed) {
   std::vector<TokenId> result;
   std::mt19937_64 random(seed);
@@ -366,12 +377,7 @@ BothSpeeds long_prompt_beside_streams(const Scenario& scenario, uint32_t prompt_
 }
 
 TEST(Scheduler, ALongPromptBesideRunningStreamsKeepsBothSpeeds) {
-  Scenario scenario = small(1000);
-  scenario.spec.page_tokens = 32;
-  scenario.layers = 30;
-  scenario.chunk = 512;
-  scenario.max_rows = 1024;
-  scenario.longest_step = 250 * kMillisecond;
+  Scenario scenario = as_served(1000, 30);
   for (const double pass_tokens : {0.0, 4.4, 14.0}) {  // of 4-bit weights, of 16-bit ones
     scenario.pass_tokens = pass_tokens;
     const BothSpeeds dense = long_prompt_beside_streams(scenario, 7000, realistic);
@@ -389,12 +395,7 @@ TEST(Scheduler, ALongPromptBesideRunningStreamsKeepsBothSpeeds) {
 // Prompts that come together to a server that knows nothing of the machine: what it takes decode for decides
 // their pace.
 TEST(Scheduler, TheFirstPromptsOfAServerArePacedRight) {
-  Scenario scenario = small(2000);
-  scenario.spec.page_tokens = 32;
-  scenario.layers = 8;
-  scenario.chunk = 512;
-  scenario.max_rows = 1024;
-  scenario.longest_step = 250 * kMillisecond;
+  Scenario scenario = as_served(2000, 8);
   scenario.pass_tokens = 22;
   scenario.sparse = true;
   World world(scenario);
