@@ -26,7 +26,8 @@ std::string environment(const char* name) {
 void add_compute_flags(CLI::App* app, std::string& kernels, int& threads) {
   app->add_option(
       "--kernels", kernels,
-      "Force a kernel table: ref, avx2, avx512 (default: the best for this CPU; env REPRISE_KERNELS)");
+      fmt::format("Force a kernel table: {} (default: the best for this CPU; env REPRISE_KERNELS)",
+                  kernels::kTableNames));
   app->add_option("-t,--threads", threads, "Compute threads (default: all usable CPUs)")
       ->check(CLI::Range(1, 1024));
 }

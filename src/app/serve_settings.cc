@@ -111,7 +111,8 @@ std::vector<Setting> serve_settings(ServeOptions& options) {
   t.heading("Threads and kernels");
   t.integer("threads", "Compute threads; 0 = all usable CPUs", options.threads, 0, 1024);
   t.settings.back().letter = "t";
-  t.text("kernels", "TABLE", "Force a kernel table: ref, avx2, avx512 (default: the best for this CPU)",
+  t.text("kernels", "TABLE",
+         fmt::format("Force a kernel table: {} (default: the best for this CPU)", kernels::kTableNames),
          options.kernels);
   t.integer("workers", "Threads for JSON, templates and text", options.http.worker_threads, 1, 256);
   t.integer("net-threads", "Threads for sockets", options.http.net_threads, 1, 64);

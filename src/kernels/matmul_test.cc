@@ -241,11 +241,11 @@ TEST(Select, ByNameOrErrorThatSaysWhatToDo) {
   EXPECT_STREQ((*select("ref"))->name, "ref");
   for (const Table* t : fast_tables()) EXPECT_EQ(*select(t->name), t);
   if (cpu::has_avx512()) {
-    EXPECT_STREQ((*select())->name, "avx512");
+    EXPECT_STREQ((*select())->name, cpu::has_fast_avx512bf16() ? "avx512bf16" : "avx512");
   }
   const auto unknown = select("amx9");
   ASSERT_FALSE(unknown);
-  EXPECT_THAT(unknown.error().message, ::testing::HasSubstr("use ref, avx2 or avx512"));
+  EXPECT_THAT(unknown.error().message, ::testing::HasSubstr("use ref, avx2, avx512 or avx512bf16"));
 }
 
 }  // namespace

@@ -20,10 +20,10 @@ struct RoofLoop {
   uint64_t (*run)(uint64_t rounds, double* sum);
 };
 
-// Those of a kernel table ("avx2", "avx512" with the tiles, where there are any), or of the best this CPU
-// has: the kinds that kernels use first: int8, bf16, fp32, then tiles. Never empty on x86-64 with AVX2; the
-// first is the int8 loop that windows are bracketed with. Empty: the table is "ref", unknown, or cannot run
-// here.
+// Those of a kernel table ("avx2", "avx512" and "avx512bf16" with the tiles, where there are any), or of the
+// best this CPU has: the kinds that kernels use first: int8, bf16, fp32, then tiles. Never empty on x86-64
+// with AVX2; the first is the int8 loop that windows are bracketed with. Empty: the table is "ref", unknown,
+// or cannot run here.
 std::vector<RoofLoop> roof_loops(std::string_view table = {});
 
 // Reads `bytes` (a multiple of 512) once with the widest loads this CPU has: the XOR of all 64-bit words.

@@ -138,10 +138,11 @@ struct AttentionArgs {
 };
 
 struct Table {
-  const char* name;  // "ref", "avx2", "avx512"
+  const char* name;  // one of kTableNames
   // About how many multiply-adds a prefill does in the time of reading a byte of weights from memory
   // (docs/kernels.md); machines differ by a small factor.
   double macs_per_byte;
+  bool bf16_attention;  // queries and weights are rounded to bf16 as well, where keys and values are bf16
 
   // Repacks a file's matrix (into memory of its own). Every WeightType is supported; cols must be whole
   // blocks.
@@ -192,8 +193,8 @@ struct Table {
 };
 
 const Table& ref_table();
-// The table for this CPU, or the one named ("ref", "avx2", "avx512"). Error: unknown, or not supported by
-// this CPU.
+inline constexpr const char* kTableNames = "ref, avx2, avx512 or avx512bf16";
+// The table for this CPU, or the one named. Error: unknown, or not supported by this CPU.
 Result<const Table*> select(std::string_view forced = {});
 
 }  // namespace reprise::kernels

@@ -139,7 +139,7 @@ std::vector<TinyLlama> models() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tables, RowInvariance,
-                         ::testing::Combine(::testing::Values("ref", "avx2", "avx512"),
+                         ::testing::Combine(::testing::Values("ref", "avx2", "avx512", "avx512bf16"),
                                             ::testing::ValuesIn(models())),
                          [](const auto& info) {
                            return std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param).name;

@@ -47,7 +47,7 @@ TEST(WeightLoader, StacksArePackedFromPartsAsFromOnePiece) {
   ModelFile file;
   file.add_tensor(whole);
   file.add_tensor(apart);
-  for (const char* name : {"ref", "avx2", "avx512"}) {
+  for (const char* name : {"ref", "avx2", "avx512", "avx512bf16"}) {
     const auto table = kernels::select(name);
     if (!table) continue;
     WeightLoader weights(file, pool, **table, WeightLoader::Mode::kPack);

@@ -39,6 +39,7 @@ struct Floors {
   double decode, prefill;  // attention of one and of 64 queries
 };
 constexpr Floors kFloors[] = {
+    {"avx512bf16", 0.45, 0.20, 0.30, 0.45, 0},
     {"avx512", 0.45, 0.20, 0.30, 0.45, 0.38},
     {"avx2", 0.25, 0.30, 0.30, 0, 0.20},
 };
@@ -199,7 +200,7 @@ Result<void> KernelBench::matmul(WeightType type) {
     const double limit = (integers ? peaks_.int8 : peaks_.fp32) / 1e12;
     finish(time(label("hot"), operations, 1e12, integers ? "TOPS" : "TFLOPS",
                 [&] { table_.matmul(pool_, input, copies[0], y.data(), size, kernels::Epilogue::kStore); }),
-           limit, integers ? describe(peaks_, 1, 0) : describe(peaks_, 0, 1),
+           limit, describe(peaks_, integers ? Operations{.int8 = 1} : Operations{.fp32 = 1}),
            m < 512    ? nullptr
            : integers ? &Floors::int8
                       : &Floors::fp32,
@@ -256,8 +257,10 @@ Result<void> KernelBench::attention() {
         fmt::format("attention, {} rows at depth {}, {}/{} heads of {}", m, depth, kHeads, kKvHeads, kDim),
         operations, 1e12, "TFLOPS", [&] { attend(table_, cache, m, out); });
     if (m > 1) {
-      finish(std::move(row), peaks_.fp32 / 1e12, describe(peaks_, 0, 1), m == 64 ? &Floors::prefill : nullptr,
-             out);
+      const Operations job =
+          table_.bf16_attention ? Operations{.bf16 = operations} : Operations{.fp32 = operations};
+      finish(std::move(row), operations / least_seconds(peaks_, job) / 1e12, describe(peaks_, job),
+             m == 64 ? &Floors::prefill : nullptr, out);
       continue;
     }
     const double read = measure_read(pool_, timer_, "", kv_bytes, options_.seconds).best;

@@ -24,19 +24,16 @@ BenchRow fact(std::string name, double value, std::string unit) {
   return row;
 }
 
-// What a token takes at least.
-struct Work {
-  double int8 = 0, fp32 = 0;  // operations: an addition counts as one, as a multiplication does
-  double operations() const { return int8 + fp32; }
-};
-
-// Of a token that attends to `keys` positions. `ref` multiplies everything as floats.
-Work layer_work(const TokenCost& cost, double keys, bool ref) {
+// What a token that attends to `keys` positions takes at least; an addition counts as one operation, as a
+// multiplication does. `ref` multiplies everything as floats.
+Operations layer_work(const TokenCost& cost, double keys, const kernels::Table& table) {
   const auto all = static_cast<double>(cost.layer_macs), floats = static_cast<double>(cost.float_macs);
   const double attention = static_cast<double>(cost.attention_macs) * keys +
                            static_cast<double>(cost.window_macs) * std::min<double>(keys, cost.window);
-  if (ref) return {0, 2 * (all + attention)};
-  return {2 * (all - floats), 2 * (floats + attention)};
+  if (&table == &kernels::ref_table()) return {.fp32 = 2 * (all + attention)};
+  Operations work{.int8 = 2 * (all - floats), .fp32 = 2 * floats};
+  (table.bf16_attention ? work.bf16 : work.fp32) += 2 * attention;
+  return work;
 }
 
 }  // namespace
@@ -59,7 +56,6 @@ Result<std::vector<BenchRow>> bench_model(const ModelBenchOptions& options,
 
   const double roof_seconds = std::min(kRoofSeconds, options.seconds);
   const TokenCost cost = model->token_cost();
-  const bool ref = table == &kernels::ref_table();
   WindowTimer timer(pool);
   ModelPasses passes(options, *model, timer, progress);
   const double context = options.depth + options.prompt + options.generate / 2.0;  // a decoded token's
@@ -79,13 +75,14 @@ Result<std::vector<BenchRow>> bench_model(const ModelBenchOptions& options,
     return options.depth ? fmt::format("{} {} at depth {}", what, n, options.depth)
                          : fmt::format("{} {}", what, n);
   };
-  const Work prompt_work = layer_work(cost, options.depth + (options.prompt + 1) / 2.0, ref);  // on average
+  const Operations prompt_work =
+      layer_work(cost, options.depth + (options.prompt + 1) / 2.0, *table);  // on average
   if (const auto prefill = passes.prefill()) {
     BenchRow row = rate_row(at_depth("prefill", options.prompt), options.prompt, 1, "tokens/s", *prefill);
     const Peaks peaks = measure_peaks(pool, timer, options.kernels, roof_seconds);
     if (cost.layer_macs > 0 && peaks.fp32 > 0) {
-      row.roof_share = row.value * least_seconds(peaks, prompt_work.int8, prompt_work.fp32);
-      row.roof = describe(peaks, prompt_work.int8, prompt_work.fp32);
+      row.roof_share = row.value * least_seconds(peaks, prompt_work);
+      row.roof = describe(peaks, prompt_work);
     }
     row.output_hash = passes.prefill_hash();
     rows.push_back(std::move(row));
@@ -104,10 +101,10 @@ Result<std::vector<BenchRow>> bench_model(const ModelBenchOptions& options,
   }
   if (cost.layer_macs > 0) {
     if (options.prompt > 0)
-      rows.push_back(fact("operations per prompt token", prompt_work.operations() / 1e9, "Gop"));
+      rows.push_back(fact("operations per prompt token", prompt_work.total() / 1e9, "Gop"));
     if (options.generate > 0) {
       const double operations =
-          layer_work(cost, context, ref).operations() + 2 * static_cast<double>(cost.head_macs);
+          layer_work(cost, context, *table).total() + 2 * static_cast<double>(cost.head_macs);
       rows.push_back(fact("operations per decoded token", operations / 1e9, "Gop"));
       rows.push_back(fact("bytes per decoded token", bytes / 1e6, "MB"));
     }

@@ -40,29 +40,38 @@ Peaks measure_peaks(TaskPool& pool, WindowTimer& timer, std::string_view table, 
   if (loops.empty()) loops = kernels::roof_loops();
   Peaks peaks;
   for (const RoofLoop& loop : loops) {
-    double* peak = loop.kind == RoofKind::kInt8   ? &peaks.int8
-                   : loop.kind == RoofKind::kFp32 ? &peaks.fp32
-                                                  : nullptr;
+    double& peak = loop.kind == RoofKind::kInt8   ? peaks.int8
+                   : loop.kind == RoofKind::kBf16 ? peaks.bf16
+                                                  : peaks.fp32;
     // The first of a kind is the vector unit's.
-    if (peak && *peak == 0) *peak = measure_loop(pool, timer, loop, "", seconds).best * 1e12;
+    if (peak == 0) peak = measure_loop(pool, timer, loop, "", seconds).best * 1e12;
   }
   return peaks;
 }
 
-double least_seconds(const Peaks& peaks, double int8_operations, double fp32_operations) {
+double least_seconds(const Peaks& peaks, const Operations& job) {
   double seconds = 0;
-  if (int8_operations > 0) seconds += int8_operations / peaks.int8;
-  if (fp32_operations > 0) seconds += fp32_operations / peaks.fp32;
+  if (job.int8 > 0) seconds += job.int8 / peaks.int8;
+  if (job.bf16 > 0) seconds += job.bf16 / peaks.bf16;
+  if (job.fp32 > 0) seconds += job.fp32 / peaks.fp32;
   return seconds;
 }
 
-std::string describe(const Peaks& peaks, double int8_operations, double fp32_operations) {
-  const std::string int8 = fmt::format("int8 dot, {:.2f} TOPS", peaks.int8 / 1e12);
-  const std::string fp32 = fmt::format("fp32 FMA, {:.2f} TFLOPS", peaks.fp32 / 1e12);
-  if (fp32_operations == 0) return int8;
-  if (int8_operations == 0) return fp32;
-  return fmt::format("{}, and for {:.0f} % of the operations {}", int8,
-                     100 * fp32_operations / (int8_operations + fp32_operations), fp32);
+std::string describe(const Peaks& peaks, const Operations& job) {
+  const struct {
+    double operations, peak;
+    const char *name, *unit;
+  } kinds[] = {{job.int8, peaks.int8, "int8 dot", "TOPS"},
+               {job.bf16, peaks.bf16, "bf16 dot", "TFLOPS"},
+               {job.fp32, peaks.fp32, "fp32 FMA", "TFLOPS"}};
+  std::string text;
+  for (const auto& kind : kinds) {
+    if (kind.operations < 0.005 * job.total()) continue;  // 0 %
+    if (!text.empty())
+      text += fmt::format(", and for {:.0f} % of the operations ", 100 * kind.operations / job.total());
+    text += fmt::format("{}, {:.2f} {}", kind.name, kind.peak / 1e12, kind.unit);
+  }
+  return text;
 }
 
 }  // namespace reprise

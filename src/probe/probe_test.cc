@@ -135,7 +135,7 @@ TEST(ReadProbe, ReadsEveryByteOfAnySize) {
 // Every product is 1 * 1: the accumulators hold as many as are claimed.
 TEST(RoofLoops, DoWhatTheyClaim) {
   size_t loops = 0;
-  for (const char* table : {"avx2", "avx512"})
+  for (const char* table : {"avx2", "avx512", "avx512bf16"})
     for (const kernels::RoofLoop& loop : kernels::roof_loops(table))
       for (const uint64_t rounds : {1u, 7u, 500u}) {
         double sum = 0;
@@ -169,7 +169,7 @@ TEST(ModelBench, SaysWhatIsWrong) {
   ModelBenchOptions options{.file = "/nonexistent.gguf"};
   EXPECT_THAT(bench_model(options).error().message, HasSubstr("/nonexistent.gguf"));
   options.kernels = "abacus";
-  EXPECT_THAT(bench_model(options).error().message, HasSubstr("use ref, avx2 or avx512"));
+  EXPECT_THAT(bench_model(options).error().message, HasSubstr("use ref, avx2, avx512 or avx512bf16"));
   options = {.file = "x", .prompt = 0, .generate = 0};
   EXPECT_THAT(bench_model(options).error().message, HasSubstr("nothing to measure"));
   options = {.file = "x", .prompt = 0xffffffff};
@@ -178,12 +178,17 @@ TEST(ModelBench, SaysWhatIsWrong) {
 
 // Peaks of one and of two operations a second: a job of both takes the sum of its parts.
 TEST(Peaks, AJobIsTheSumOfItsKinds) {
-  const Peaks peaks{.int8 = 4e12, .fp32 = 1e12};
-  EXPECT_DOUBLE_EQ(least_seconds(peaks, 8e12, 0), 2);
-  EXPECT_DOUBLE_EQ(least_seconds(peaks, 8e12, 2e12), 4);
-  EXPECT_EQ(describe(peaks, 1, 0), "int8 dot, 4.00 TOPS");
-  EXPECT_EQ(describe(peaks, 0, 1), "fp32 FMA, 1.00 TFLOPS");
-  EXPECT_THAT(describe(peaks, 3, 1), HasSubstr("for 25 % of the operations fp32"));
+  const Peaks peaks{.int8 = 4e12, .bf16 = 2e12, .fp32 = 1e12};
+  EXPECT_DOUBLE_EQ(least_seconds(peaks, {.int8 = 8e12}), 2);
+  EXPECT_DOUBLE_EQ(least_seconds(peaks, {.int8 = 8e12, .fp32 = 2e12}), 4);
+  EXPECT_DOUBLE_EQ(least_seconds(peaks, {.int8 = 8e12, .bf16 = 1e12, .fp32 = 2e12}), 4.5);
+  EXPECT_EQ(describe(peaks, {.int8 = 1}), "int8 dot, 4.00 TOPS");
+  EXPECT_EQ(describe(peaks, {.fp32 = 1}), "fp32 FMA, 1.00 TFLOPS");
+  EXPECT_EQ(describe(peaks, {.bf16 = 1}), "bf16 dot, 2.00 TFLOPS");
+  EXPECT_EQ(describe(peaks, {.int8 = 2, .bf16 = 1, .fp32 = 1}),
+            "int8 dot, 4.00 TOPS, and for 25 % of the operations bf16 dot, 2.00 TFLOPS, and for 25 % of the "
+            "operations "
+            "fp32 FMA, 1.00 TFLOPS");
 }
 
 class TinyModel : public ::testing::Test {
@@ -295,7 +300,8 @@ TEST(RoofBench, HasARowForEachLimit) {
     }
     for (const BenchRow& row : *rows) EXPECT_GT(row.value, 0) << row.name;
   }
-  EXPECT_THAT(bench_roof({.kernels = "abacus"}).error().message, HasSubstr("use ref, avx2 or avx512"));
+  EXPECT_THAT(bench_roof({.kernels = "abacus"}).error().message,
+              HasSubstr("use ref, avx2, avx512 or avx512bf16"));
   EXPECT_THAT(bench_roof({.kernels = "ref"}).error().message,
               HasSubstr("no peak loops for kernel table 'ref'"));
   if (!kernels::roof_loops().empty()) {
@@ -325,7 +331,8 @@ TEST(KernelBench, ChecksAndTimesEveryKernel) {
     EXPECT_EQ(judged == 0, std::string_view((*kernels::select(table))->name) == "ref");
     EXPECT_TRUE(judged == 0 || judged >= 11) << judged;
   }
-  EXPECT_THAT(bench_kernels({.kernels = "abacus"}).error().message, HasSubstr("use ref, avx2 or avx512"));
+  EXPECT_THAT(bench_kernels({.kernels = "abacus"}).error().message,
+              HasSubstr("use ref, avx2, avx512 or avx512bf16"));
   EXPECT_THAT(bench_kernels({.types = {"Q4_1", "Q9_9"}}).error().message,
               HasSubstr("unknown weight type 'Q9_9': use some of F32, F16, BF16, Q8_0"));
   EXPECT_THAT(bench_kernels({.dram_bytes = size_t{1} << 50}).error().message,

@@ -74,7 +74,7 @@ void compare_all(Model& reference, const std::vector<TokenId>& tokens, std::vect
 
 std::vector<Candidate> load_candidates(const std::filesystem::path& path) {
   std::vector<Candidate> candidates;
-  for (const char* name : {"avx2", "avx512"})
+  for (const char* name : {"avx2", "avx512", "avx512bf16"})
     if (auto table = kernels::select(name)) candidates.push_back({*table, load(path, **table), {}});
   return candidates;
 }

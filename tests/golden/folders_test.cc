@@ -54,7 +54,7 @@ TEST(Folders, AGgufFileOfTheSameWeightsGivesTheSameLogits) {
     copy_to_gguf(*source).write(path);
     const auto architecture = source->require<std::string_view>("general.architecture").value();
     const bool permuted = architecture == "llama" || architecture == "mistral3";
-    for (const char* table : {"ref", "avx2", "avx512"}) {
+    for (const char* table : {"ref", "avx2", "avx512", "avx512bf16"}) {
       const auto chosen = kernels::select(table);
       if (!chosen) continue;
       const auto ours = load(folder(name), **chosen), gguf = load(path, **chosen);

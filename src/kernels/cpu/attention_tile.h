@@ -1,11 +1,12 @@
 // Attention of query rows over one part (at most 512 keys) of one kv head's pages: blocks of kBlock keys,
 // online softmax from block to block (Dao et al. 2022; Milakov and Gimelshein 2018). Scores have a token in
-// each lane, outputs a dimension, so nothing is transposed; K and V are pairs of bf16 or int8 unpacked in
-// registers, all sums are fp32.
+// each lane, outputs a dimension, so nothing is transposed. K and V are pairs of bf16 or int8, unpacked in
+// registers and multiplied in fp32, or multiplied as pairs of bf16 with queries and weights rounded alike.
+// All sums are fp32.
 //
 // Invariants, for every row whatever rows share the tile:
-//   * a score is one accumulator over ascending dimensions; an output is o * factor plus p v for ascending
-//   tokens;
+//   * a score is one accumulator over ascending pairs of dimensions; an output is o * factor plus p v for
+//     ascending pairs of tokens;
 //   * blocks start at multiples of kBlock from `begin`; a block that the row does not reach multiplies by
 //   exactly 1
 //     and adds exactly 0 to its sum;
@@ -22,33 +23,88 @@ namespace reprise::kernels::cpu {
 
 inline constexpr float kNoScore = -1e30f;
 
-// Pairs of elements as they are kept: the first and second of each, for a vector of pairs.
+// How a type of keys and values meets its factors: queries (of pairs of dimensions) and weights (of pairs of
+// tokens). `load` takes a vector of pairs as they are kept; `keep` writes a vector of factors, pair by pair,
+// and gives them back as rounded; `broadcast` takes one pair of them.
+
+// Two factors and two elements a lane, in fp32.
 template <class Isa>
-struct KvBf16 {
-  static constexpr size_t kPairBytes = 4;
-  static constexpr bool kScaled = false;
-  [[gnu::always_inline]] static void load(const std::byte* p, typename Isa::V& even, typename Isa::V& odd) {
-    const typename Isa::I pair = Isa::load_bits(p);
-    even = Isa::low_bf16(pair);
-    odd = Isa::high_bf16(pair);
+struct InFp32 {
+  struct Pairs {
+    typename Isa::V even, odd;
+  };
+  static constexpr size_t kFactorBytes = 8;  // a pair
+  [[gnu::always_inline]] static typename Isa::V keep(std::byte* to, typename Isa::V x) {
+    Isa::store(reinterpret_cast<float*>(to), x);
+    return x;
+  }
+  [[gnu::always_inline]] static Pairs broadcast(const std::byte* p) {
+    const float* pair = reinterpret_cast<const float*>(p);
+    return {Isa::set1(pair[0]), Isa::set1(pair[1])};
+  }
+  [[gnu::always_inline]] static typename Isa::V add_product(typename Isa::V sum, const Pairs& f,
+                                                            const Pairs& x) {
+    return Isa::fma(f.odd, x.odd, Isa::fma(f.even, x.even, sum));
+  }
+  // Whatever the second of each pair is.
+  [[gnu::always_inline]] static typename Isa::V add_first(typename Isa::V sum, const Pairs& f,
+                                                          const Pairs& x) {
+    return Isa::fma(f.even, x.even, sum);
   }
 };
+
+template <class Isa>
+struct KvBf16 : InFp32<Isa> {
+  static constexpr size_t kPairBytes = 4;
+  static constexpr bool kScaled = false;
+  [[gnu::always_inline]] static typename InFp32<Isa>::Pairs load(const std::byte* p) {
+    const typename Isa::I pair = Isa::load_bits(p);
+    return {Isa::low_bf16(pair), Isa::high_bf16(pair)};
+  }
+};
+
 // Integers; scale[16] of the tile's tokens behind them is multiplied into scores and weights.
 template <class Isa>
-struct KvInt8 {
+struct KvInt8 : InFp32<Isa> {
   static constexpr size_t kPairBytes = 2;
   static constexpr bool kScaled = true;
-  [[gnu::always_inline]] static void load(const std::byte* p, typename Isa::V& even, typename Isa::V& odd) {
+  [[gnu::always_inline]] static typename InFp32<Isa>::Pairs load(const std::byte* p) {
     const typename Isa::I pair = Isa::load_int8_pairs(p);
-    even = Isa::to_float(Isa::template shift_right<16>(Isa::template shift_left<16>(pair)));
-    odd = Isa::to_float(Isa::template shift_right<16>(pair));
+    return {Isa::to_float(Isa::template shift_right<16>(Isa::template shift_left<16>(pair))),
+            Isa::to_float(Isa::template shift_right<16>(pair))};
+  }
+};
+
+// As they are kept, for instruction sets that multiply pairs of bf16 (Isa::dot_bf16).
+template <class Isa>
+struct KvBf16Dot {
+  using Pairs = typename Isa::I;
+  static constexpr size_t kPairBytes = 4;
+  static constexpr size_t kFactorBytes = 4;
+  static constexpr bool kScaled = false;
+  [[gnu::always_inline]] static Pairs load(const std::byte* p) { return Isa::load_bits(p); }
+  [[gnu::always_inline]] static typename Isa::V keep(std::byte* to, typename Isa::V x) {
+    return Isa::store_bf16(to, x);
+  }
+  [[gnu::always_inline]] static Pairs broadcast(const std::byte* p) {
+    int32_t pair;
+    __builtin_memcpy(&pair, p, sizeof pair);
+    return Isa::broadcast(pair);
+  }
+  [[gnu::always_inline]] static typename Isa::V add_product(typename Isa::V sum, Pairs f, Pairs x) {
+    return Isa::dot_bf16(sum, f, x);
+  }
+  [[gnu::always_inline]] static typename Isa::V add_first(typename Isa::V sum, Pairs f, Pairs x) {
+    return Isa::dot_bf16(sum, Isa::low_half(f), Isa::low_half(x));
   }
 };
 
 template <class Isa, class Kv>
 struct Attention {
   using V = typename Isa::V;
+  using Pairs = typename Kv::Pairs;
   static constexpr size_t kPair = Kv::kPairBytes;
+  static constexpr size_t kFactors = Kv::kFactorBytes;  // of a pair
   static constexpr uint32_t kBlock = kKvBlock;
   static constexpr uint32_t kLanes = Isa::kLanes;
   static constexpr uint32_t kRows = Isa::kAttentionRows;
@@ -65,10 +121,10 @@ struct Attention {
     const std::byte* next[kBlockTiles];  // K of the block after this one, to be fetched meanwhile; or V again
     uint32_t begin;                      // first key
     uint32_t dim;
-    const float* q;  // [dim][rows]: a dimension's queries side by side
+    const std::byte* q;  // [dim / 2][rows]: a pair of dimensions' queries side by side
     const uint32_t *start, *limit;
     SoftmaxState state;
-    float (*p)[kBlock];  // scores, then weights
+    float (*p)[kBlock];  // scores; then, from the start of each row, pairs of weights
 
     uint32_t in_block(uint32_t position) const {
       const uint32_t passed = position > begin ? position - begin : 0;
@@ -90,6 +146,11 @@ struct Attention {
       __builtin_prefetch(b.v[i / kVectorsPerTile] + d / 2 * kKvTile * kPair, 0, 2);
   }
 
+  // Of row r, from token t of the block on, which is even.
+  [[gnu::always_inline]] static std::byte* weights(const Block& b, uint32_t r, size_t t) {
+    return reinterpret_cast<std::byte*>(b.p[r]) + t / 2 * kFactors;
+  }
+
   // Scores of T vectors of tokens, from vector `first` on.
   template <int R, int T>
   [[gnu::always_inline]] static void scores(const Block& b, uint32_t first) {
@@ -102,30 +163,29 @@ struct Attention {
     for (int r = 0; r < R; ++r)
 #pragma GCC unroll 16
       for (int t = 0; t < T; ++t) acc[r][t] = Isa::zero();
-    const float* q = b.q;
-    for (size_t d = 0; d < b.dim; d += 2, q += 2 * R) {
+    const std::byte* q = b.q;
+    for (size_t d = 0; d < b.dim; d += 2, q += R * kFactors) {
       if constexpr (T <= 4) {
-        V even[T], odd[T];
+        Pairs keys[T];
 #pragma GCC unroll 16
         for (int t = 0; t < T; ++t) {
-          Kv::load(k[t] + d / 2 * kKvTile * kPair, even[t], odd[t]);
+          keys[t] = Kv::load(k[t] + d / 2 * kKvTile * kPair);
           if constexpr (kMemoryBound<R>) fetch_v(b, first + t, d);
         }
 #pragma GCC unroll 16
         for (int r = 0; r < R; ++r) {
-          const V q0 = Isa::set1(q[r]), q1 = Isa::set1(q[R + r]);
+          const Pairs query = Kv::broadcast(q + r * kFactors);
 #pragma GCC unroll 16
-          for (int t = 0; t < T; ++t) acc[r][t] = Isa::fma(q1, odd[t], Isa::fma(q0, even[t], acc[r][t]));
+          for (int t = 0; t < T; ++t) acc[r][t] = Kv::add_product(acc[r][t], query, keys[t]);
         }
       } else {
 #pragma GCC unroll 16
         for (int t = 0; t < T; ++t) {
-          V even, odd;
-          Kv::load(k[t] + d / 2 * kKvTile * kPair, even, odd);
+          const Pairs keys = Kv::load(k[t] + d / 2 * kKvTile * kPair);
           if constexpr (kMemoryBound<R>) fetch_v(b, first + t, d);
 #pragma GCC unroll 16
           for (int r = 0; r < R; ++r)
-            acc[r][t] = Isa::fma(Isa::set1(q[R + r]), odd, Isa::fma(Isa::set1(q[r]), even, acc[r][t]));
+            acc[r][t] = Kv::add_product(acc[r][t], Kv::broadcast(q + r * kFactors), keys);
         }
       }
     }
@@ -168,16 +228,17 @@ struct Attention {
     }
     for (int r = 0; r < R; r += kLanes) Isa::store(factor + r, exp2<Isa>(Isa::load(change + r)));
     for (int r = 0; r < R; ++r) {
-      float* p = b.p[r];
+      const float* p = b.p[r];
       const V max = Isa::set1(top[r]);
       V sum = Isa::zero();
       for (uint32_t i = first; i < vectors; ++i) {
-        const V e = exp2<Isa>(Isa::sub(Isa::load(p + i * kLanes), max));
+        V e = exp2<Isa>(Isa::sub(Isa::load(p + i * kLanes), max));
+        std::byte* to = weights(b, r, i * kLanes);  // not behind the scores it takes the place of
         // A token that is not seen may have any scale; its weight is not used.
         if constexpr (Kv::kScaled) {
-          Isa::store(p + i * kLanes, Isa::mul(e, Isa::load(scales(b, b.v, i))));
+          Kv::keep(to, Isa::mul(e, Isa::load(scales(b, b.v, i))));
         } else {
-          Isa::store(p + i * kLanes, e);
+          e = Kv::keep(to, e);
         }
         sum = Isa::add(sum, e);
       }
@@ -198,21 +259,20 @@ struct Attention {
       for (int i = 0; i < D; ++i)
         acc[r][i] = Isa::mul(Isa::load(b.state.o + (row + r) * b.dim + d + i * kLanes), f);
     }
-    const float* p = b.p[row];
     for (size_t t = begin; t + 2 <= end; t += 2) {
       const std::byte* v = b.v[t / kKvTile] + (t % kKvTile / 2 * b.dim + d) * kPair;
-      V even[D], odd[D];
+      Pairs values[D];
 #pragma GCC unroll 16
       for (int i = 0; i < D; ++i) {
-        Kv::load(v + i * kLanes * kPair, even[i], odd[i]);
+        values[i] = Kv::load(v + i * kLanes * kPair);
         if constexpr (kMemoryBound<R>)
           __builtin_prefetch(b.next[t / kKvTile] + (t % kKvTile / 2 * b.dim + d + i * kLanes) * kPair, 0, 2);
       }
 #pragma GCC unroll 16
       for (int r = 0; r < R; ++r) {
-        const V p0 = Isa::set1(p[r * kBlock + t]), p1 = Isa::set1(p[r * kBlock + t + 1]);
+        const Pairs weight = Kv::broadcast(weights(b, row + r, t));
 #pragma GCC unroll 16
-        for (int i = 0; i < D; ++i) acc[r][i] = Isa::fma(p1, odd[i], Isa::fma(p0, even[i], acc[r][i]));
+        for (int i = 0; i < D; ++i) acc[r][i] = Kv::add_product(acc[r][i], weight, values[i]);
       }
     }
     if (end % 2 != 0) {  // the last token's partner in the pair is not seen
@@ -220,10 +280,10 @@ struct Attention {
       const std::byte* v = b.v[t / kKvTile] + (t % kKvTile / 2 * b.dim + d) * kPair;
 #pragma GCC unroll 16
       for (int i = 0; i < D; ++i) {
-        V even, odd;
-        Kv::load(v + i * kLanes * kPair, even, odd);
+        const Pairs values = Kv::load(v + i * kLanes * kPair);
 #pragma GCC unroll 16
-        for (int r = 0; r < R; ++r) acc[r][i] = Isa::fma(Isa::set1(p[r * kBlock + t]), even, acc[r][i]);
+        for (int r = 0; r < R; ++r)
+          acc[r][i] = Kv::add_first(acc[r][i], Kv::broadcast(weights(b, row + r, t)), values);
       }
     }
 #pragma GCC unroll 16
@@ -271,6 +331,23 @@ struct Attention {
     }
   };
 
+  // Of the register tile that begins with `row`.
+  static std::byte* queries(const AttentionTask& t, uint32_t row) {
+    return reinterpret_cast<std::byte*>(t.scratch) + size_t{row} * (t.kv.dim / 2) * kFactors;
+  }
+
+  // The queries of a register tile as Block has them, so that it reads them from one pointer.
+  static void transpose(const AttentionTask& t, uint32_t row, uint32_t rows) {
+    std::byte* to = queries(t, row);
+    for (uint32_t r = 0; r < rows; ++r)
+      for (uint32_t d = 0; d < t.kv.dim; d += kLanes) {
+        alignas(64) std::byte pairs[kLanes / 2 * kFactors];
+        Kv::keep(pairs, Isa::load(t.q + size_t{row + r} * t.kv.dim + d));
+        for (uint32_t i = 0; i < kLanes / 2; ++i)
+          __builtin_memcpy(to + (size_t{d / 2 + i} * rows + r) * kFactors, pairs + i * kFactors, kFactors);
+      }
+  }
+
   static void attend(const AttentionTask& t) {
     const uint32_t dim = t.kv.dim;
     for (uint32_t r = 0; r < t.rows; ++r) {
@@ -281,13 +358,8 @@ struct Attention {
     alignas(64) float p[kRows][kBlock];
     // Even register tiles: 16 rows are 8 + 8, not 12 + 4.
     const uint32_t tiles = (t.rows + kRows - 1) / kRows, tile_rows = (t.rows + tiles - 1) / tiles;
-    // Queries of each register tile transposed, so that a tile reads them from one pointer.
-    for (uint32_t row = 0; row < t.rows; row += tile_rows) {
-      const uint32_t rows = t.rows - row < tile_rows ? t.rows - row : tile_rows;
-      float* to = t.scratch + size_t{row} * dim;
-      for (uint32_t d = 0; d < dim; ++d)
-        for (uint32_t r = 0; r < rows; ++r) *to++ = t.q[size_t{row + r} * dim + d];
-    }
+    for (uint32_t row = 0; row < t.rows; row += tile_rows)
+      transpose(t, row, t.rows - row < tile_rows ? t.rows - row : tile_rows);
     Block b;
     b.dim = dim;
     b.p = p;
@@ -305,7 +377,7 @@ struct Attention {
                       (position + kBlock) % t.kv.page_tokens / kKvTile * t.kv.tile_bytes;
       }
       for (uint32_t row = 0; row < t.rows; row += tile_rows) {
-        b.q = t.scratch + size_t{row} * dim;
+        b.q = queries(t, row);
         b.start = t.start + row;
         b.limit = t.limit + row;
         b.state = {t.state.max + row, t.state.sum + row, t.state.o + size_t{row} * dim};

@@ -124,5 +124,6 @@ extern const GemmKernels kAvx2Gemm;
 extern const GemmKernels kAvx512Gemm;
 extern const MicroKernels kAvx2;
 extern const MicroKernels kAvx512;
+extern const MicroKernels kAvx512Bf16;
 
 }  // namespace reprise::kernels::cpu

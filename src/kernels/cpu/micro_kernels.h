@@ -7,14 +7,14 @@
 
 namespace reprise::kernels::cpu {
 
-template <class Isa>
+template <class Isa, class Bf16 = KvBf16<Isa>>
 constexpr MicroKernels micro_kernels(const char* name, const GemmKernels& gemm) {
   return {
       name,
       &gemm,
       Elementwise<Isa>::quantize_row,
-      {Attention<Isa, KvBf16<Isa>>::attend, Attention<Isa, KvInt8<Isa>>::attend},  // in the order of KvType
-      Attention<Isa, KvBf16<Isa>>::merge,
+      {Attention<Isa, Bf16>::attend, Attention<Isa, KvInt8<Isa>>::attend},  // in the order of KvType
+      Attention<Isa, Bf16>::merge,
       Elementwise<Isa>::rms_norm,
       Elementwise<Isa>::rope,
       Elementwise<Isa>::rope_interleaved,

@@ -8,10 +8,11 @@ namespace reprise::kernels::cpu {
 namespace {
 // Table entries are plain functions: the instruction set is a template argument.
 template <const MicroKernels& isa>
-constexpr Table make_table(const char* name, double macs_per_byte) {
+constexpr Table make_table(const char* name, double macs_per_byte, bool bf16_attention = false) {
   return {
       name,
       macs_per_byte,
+      bf16_attention,
       pack,
       unpack_row,
       [](TaskPool& pool, const float* x, uint32_t rows, uint32_t cols, size_t ld, Input& input) {
@@ -39,10 +40,12 @@ constexpr Table make_table(const char* name, double macs_per_byte) {
 
 constexpr Table kAvx2Table = make_table<kAvx2>("avx2", 3);        // 95 and 30 billion a second
 constexpr Table kAvx512Table = make_table<kAvx512>("avx512", 7);  // 180 and 25 billion
+constexpr Table kAvx512Bf16Table = make_table<kAvx512Bf16>("avx512bf16", 7, true);
 }  // namespace
 
 const Table& avx2_table() { return kAvx2Table; }
 const Table& avx512_table() { return kAvx512Table; }
+const Table& avx512bf16_table() { return kAvx512Bf16Table; }
 
 // The built-ins read CPUID and, through XGETBV, whether the system saves the registers.
 bool has_avx2() {
@@ -53,5 +56,7 @@ bool has_avx512() {
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
          __builtin_cpu_supports("avx512vnni");
 }
+bool has_avx512bf16() { return has_avx512() && __builtin_cpu_supports("avx512bf16"); }
+bool has_fast_avx512bf16() { return has_avx512bf16() && __builtin_cpu_is("amd"); }
 
 }  // namespace reprise::kernels::cpu

@@ -7,7 +7,12 @@ namespace reprise::kernels::cpu {
 
 const Table& avx2_table();
 const Table& avx512_table();
-bool has_avx2();    // AVX2, FMA, F16C
-bool has_avx512();  // AVX-512 F, BW, DQ, VL and VNNI besides
+const Table& avx512bf16_table();
+bool has_avx2();        // AVX2, FMA, F16C
+bool has_avx512();      // AVX-512 F, BW, DQ, VL and VNNI besides
+bool has_avx512bf16();  // AVX512_BF16 besides
+// Whether the product of two pairs of bf16 is as fast as a fused multiply-add of fp32, which does half as
+// much. (Where it takes four times as long, as on Intel's Emerald Rapids, fp32 is the better.)
+bool has_fast_avx512bf16();
 
 }  // namespace reprise::kernels::cpu

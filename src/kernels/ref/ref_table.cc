@@ -73,8 +73,8 @@ void glu(TaskPool& pool, Gating gating, float* gate, const float* up, size_t ld,
 
 const Table& ref_table() {
   static constexpr Table table{
-      "ref",     0.1,  ref::pack, ref::unpack_row, ref::prepare,       ref::products, rms_norm,
-      head_norm, rope, glu,       ref::experts,    ref::kv_page_bytes, ref::kv_write, ref::attention};
+      "ref",     0.1,  false, ref::pack,    ref::unpack_row,    ref::prepare,  ref::products, rms_norm,
+      head_norm, rope, glu,   ref::experts, ref::kv_page_bytes, ref::kv_write, ref::attention};
   return table;
 }
 

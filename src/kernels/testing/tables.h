@@ -12,6 +12,7 @@ inline std::vector<const Table*> fast_tables() {
   std::vector<const Table*> tables;
   if (cpu::has_avx2()) tables.push_back(&cpu::avx2_table());
   if (cpu::has_avx512()) tables.push_back(&cpu::avx512_table());
+  if (cpu::has_avx512bf16()) tables.push_back(&cpu::avx512bf16_table());
   return tables;
 }
 
