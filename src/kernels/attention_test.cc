@@ -80,9 +80,10 @@ struct Sequence {
 };
 
 // How far an average of values of N(0, 1) over `keys` may be off: `exact`, or what queries and weights
-// rounded to bf16 cost, whose errors average out. A key too many or too few would be off by about 1 / keys.
+// rounded to bf16 cost, whose errors average out. (Which keys are seen is the same code for all tables of a
+// template: those that multiply in fp32 judge it.)
 float tolerance(const Table& t, size_t keys, float exact) {
-  return t.bf16_attention ? 0.03f / std::sqrt(static_cast<float>(keys)) : exact;
+  return t.bf16_attention ? 0.06f / std::sqrt(static_cast<float>(keys)) : exact;
 }
 
 void expect_same_bits(const std::vector<float>& a, const float* b, const std::string& what) {

@@ -188,14 +188,16 @@ class Call {
   }
 
   // y[r][n] for the place's rows and channels, with the expert's bias.
+  // `next`: as GemmTask's.
   void multiply(const Stack& stack, const Place& at, const std::vector<float>& bias, const Rows& rows,
-                float* y, size_t y_ld) const {
+                const std::byte* next, float* y, size_t y_ld) const {
     if (!bias.empty()) {
       const float* from = bias.data() + size_t{at.expert} * stack.matrix.rows + at.panel * kPanel;
       for (uint32_t r = 0; r < at.rows; ++r) std::copy_n(from, at.channels, y + r * y_ld);
     }
     GemmTask t{};
     t.panels = stack.at(at.expert, at.panel);
+    t.next = next;
     t.panel_bytes = stack.panel_bytes;
     t.cols = rows.cols;
     t.channels = at.channels;
@@ -214,8 +216,9 @@ class Call {
     float* gate = local_ + static_cast<size_t>(worker) * kLocal;
     float* up = gate + kLocal / 2;
     const size_t ld = (at.channels + kPanel - 1) / kPanel * kPanel;
-    multiply(gate_, at, w_.gate_bias, input_, gate, ld);
-    multiply(up_, at, w_.up_bias, input_, up, ld);
+    const uint32_t after = at.panel + at.channels / kPanel;
+    multiply(gate_, at, w_.gate_bias, input_, up_.at(at.expert, at.panel), gate, ld);
+    multiply(up_, at, w_.up_bias, input_, gate_.at(at.expert, after), up, ld);
     const auto join = gate_kernel(isa_, w_.gating);
     for (uint32_t r = 0; r < at.rows; ++r) {
       join(gate + r * ld, up + r * ld, at.channels);
@@ -225,7 +228,8 @@ class Call {
 
   void down(size_t task) const {
     const Place at = place(1, down_, task);
-    multiply(down_, at, w_.down_bias, joined_, results_ + size_t{at.slot} * ld_ + at.panel * kPanel, ld_);
+    multiply(down_, at, w_.down_bias, joined_, nullptr, results_ + size_t{at.slot} * ld_ + at.panel * kPanel,
+             ld_);
   }
 
   void add_row(size_t row) const {

@@ -26,36 +26,48 @@ struct LoadBF16 {
 
 template <class Isa, class Load>
 struct FloatGemm {
+  static constexpr uint32_t kColumn = kPanel * Load::kBytes;  // bytes of a panel
   template <int R>
   struct Tile {
     template <int P>
     static void multiply(const GemmTask& t, uint32_t row, uint32_t vector) {
       using V = typename Isa::V;
       constexpr uint32_t kPerPanel = kPanel / Isa::kLanes;
-      const std::byte* w[P];
-      for (int p = 0; p < P; ++p)
-        w[p] = t.panels + (vector + p) / kPerPanel * t.panel_bytes +
-               (vector + p) % kPerPanel * Isa::kLanes * Load::kBytes;
+      const std::byte *w[P], *next[P];
+      for (int p = 0; p < P; ++p) {
+        const uint32_t panel = (vector + p) / kPerPanel;
+        w[p] = t.panels + panel * t.panel_bytes + (vector + p) % kPerPanel * Isa::kLanes * Load::kBytes;
+        next[p] = panel_after<Isa>(t, panel);
+      }
       const float* x = t.x + row * t.x_ld;
       V acc[R][P];
 #pragma GCC unroll 16
       for (int r = 0; r < R; ++r)
         for (int p = 0; p < P; ++p) acc[r][p] = Isa::zero();
-      for (uint32_t k = 0; k < t.cols; ++k) {
-        V weights[P];
+      // ahead[p] + k: what is fetched meanwhile, as in Packed::prefetch.
+      const auto columns = [&](uint32_t begin, uint32_t end, const std::byte* const* ahead)
+          __attribute__((always_inline)) {
+        for (uint32_t k = begin; k < end; ++k) {
+          V weights[P];
 #pragma GCC unroll 2
-        for (int p = 0; p < P; ++p) {
-          const std::byte* at = w[p] + size_t{k} * kPanel * Load::kBytes;
-          weights[p] = Load::load(at);
-          __builtin_prefetch(at + kPrefetchAhead);
-        }
+          for (int p = 0; p < P; ++p) {
+            weights[p] = Load::load(w[p] + size_t{k} * kColumn);
+            if (leads_panel<Isa>(p)) __builtin_prefetch(ahead[p] + size_t{k - begin} * kColumn, 0, 2);
+          }
 #pragma GCC unroll 16
-        for (int r = 0; r < R; ++r) {
-          const V value = Isa::set1(x[r * t.x_ld + k]);
+          for (int r = 0; r < R; ++r) {
+            const V value = Isa::set1(x[r * t.x_ld + k]);
 #pragma GCC unroll 2
-          for (int p = 0; p < P; ++p) acc[r][p] = Isa::fma(weights[p], value, acc[r][p]);
+            for (int p = 0; p < P; ++p) acc[r][p] = Isa::fma(weights[p], value, acc[r][p]);
+          }
         }
-      }
+      };
+      constexpr uint32_t kAhead = 4096 / kColumn;
+      const uint32_t turn = t.cols > kAhead ? t.cols - kAhead : 0;
+      const std::byte* later[P];
+      for (int p = 0; p < P; ++p) later[p] = w[p] + size_t{kAhead} * kColumn;
+      columns(0, turn, later);
+      columns(turn, t.cols, next);
       const uint32_t channel = vector * Isa::kLanes;
 #pragma GCC unroll 16
       for (int r = 0; r < R; ++r)

@@ -51,6 +51,8 @@ struct ActivationGroup {
 // addition to y. The same for any rows and channels.
 struct GemmTask {
   const std::byte* panels;  // first panel; panel_bytes to the next
+  const std::byte*
+      next;  // the panels that are likely to be multiplied next, to be fetched; null: those that follow
   size_t panel_bytes;
   uint32_t cols, channels, rows;
   const ActivationGroup* quant;  // of the first row, which is a multiple of kActRows

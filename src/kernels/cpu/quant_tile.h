@@ -16,9 +16,9 @@
 
 namespace reprise::kernels::cpu {
 
-inline constexpr uint32_t kBlockGroups = 8;     // of the expanded path: 8 x 32 k
-inline constexpr uint32_t kBlockRows = 96;      // rows that share an expansion
-inline constexpr size_t kPrefetchAhead = 3072;  // bytes, of a packed stream
+inline constexpr uint32_t kBlockGroups = 8;   // of the expanded path: 8 x 32 k
+inline constexpr uint32_t kBlockRows = 96;    // rows that share an expansion
+inline constexpr uint32_t kGroupsAhead = 16;  // of a stream of panels: what is fetched meanwhile
 
 // What multiply() must know of the weights it is given.
 struct Kind {
@@ -26,6 +26,12 @@ struct Kind {
   bool minimum;  // a multiple of the activations' sum is added
   bool halves;   // each half of a group has a scale of its own
 };
+
+// Whether vector `vector` of a register tile is the first of its panel.
+template <class Isa>
+constexpr bool leads_panel(int vector) {
+  return vector * Isa::kLanes % static_cast<int>(kPanel) == 0;
+}
 
 // One vector of channels of a packed panel (cpu/panels.h), whose lanes start at `lane`.
 // bytes<S>(g, w): the steps 2S and 2S + 1 (4 consecutive k each) of group g as unsigned bytes.
@@ -41,11 +47,16 @@ struct Packed {
   static constexpr size_t kCodes = group_code_bytes(f), kScales = group_scale_bytes(f),
                           kSuper = block_scale_bytes(f);
   const std::byte *codes, *scales, *super;
-  Packed(const std::byte* panel, uint32_t groups, uint32_t lane)
+  const std::byte *panel, *next;  // next: the panel after this one
+  uint32_t groups;
+  Packed(const std::byte* panel, const std::byte* next, uint32_t groups, uint32_t lane)
       : codes(panel + lane * 4),
         scales(panel + groups * kCodes +
                lane * (f.scaling == Scaling::kHalf || f.scaling == Scaling::kHalfMin ? 2 : 1)),
-        super(panel + groups * (kCodes + kScales) + lane * 2) {}
+        super(panel + groups * (kCodes + kScales) + lane * 2),
+        panel(panel),
+        next(next),
+        groups(groups) {}
 
   template <int S>
   void bytes(uint32_t g, I w[2]) const {
@@ -98,8 +109,17 @@ struct Packed {
                       Isa::to_float(Isa::high_nibbles(run_bytes(g, half))));
     return Isa::zero();
   }
-  void prefetch(uint32_t g) const {
-    for (size_t i = 0; i < f.code_bits; ++i) __builtin_prefetch(codes + g * kCodes + i * 64 + kPrefetchAhead);
+  // While group g is multiplied: the group that comes kGroupsAhead later, here or in the next panel, from its
+  // start on. To L2: L1 cannot wait for as many lines at once as a core's share of DRAM takes. (Inlined by
+  // force: GCC 12 drops calls of a function that does nothing but prefetch.)
+  [[gnu::always_inline]] void prefetch(uint32_t g) const {
+    const uint32_t later = g + (kGroupsAhead < groups ? kGroupsAhead : groups);
+    const bool here = later < groups;
+    const std::byte* from = here ? panel : next;
+    const size_t at = here ? later : later - groups;
+    for (size_t i = 0; i < f.code_bits; ++i) __builtin_prefetch(from + at * kCodes + i * 64, 0, 2);
+    __builtin_prefetch(from + groups * kCodes + at * kScales, 0, 2);
+    if constexpr (kSuper > 0) __builtin_prefetch(from + groups * (kCodes + kScales) + at / 8 * kSuper, 0, 2);
   }
 
  private:
@@ -137,7 +157,7 @@ struct Expanded {
     if constexpr (kOf.minimum) return Isa::load(memory->groups[g].minima[half][vector]);
     return Isa::zero();
   }
-  void prefetch(uint32_t) const {}
+  [[gnu::always_inline]] void prefetch(uint32_t) const {}
 };
 
 template <class Isa, WeightType kType>
@@ -153,7 +173,7 @@ struct Expander {
   }
   static void expand(const From& from, uint32_t first, uint32_t groups, typename To::Memory& to, int vector) {
     for (uint32_t g = 0; g < groups; ++g) {
-      from.prefetch(first + g);
+      if (leads_panel<Isa>(vector)) from.prefetch(first + g);
       expand_step<0>(from, first, g, to, vector);
       expand_step<1>(from, first, g, to, vector);
       expand_step<2>(from, first, g, to, vector);
@@ -286,7 +306,8 @@ template <class Isa, int R, int P, class Source>
   const uint32_t r0 = Isa::kGemmRows == kActRows && P == 2 ? 0 : row;
   for (uint32_t end = wg + groups; wg < end; ++wg, ++x) {
 #pragma GCC unroll 16
-    for (int p = 0; p < P; ++p) w[p].prefetch(wg);
+    for (int p = 0; p < P; ++p)
+      if (leads_panel<Isa>(p)) w[p].prefetch(wg);
     constexpr int kParts = Source::kKind.halves ? 2 : 1;
 #pragma GCC unroll 2
     for (int part = 0; part < kParts; ++part) {
@@ -346,11 +367,21 @@ template <class Isa>
   }
 }
 
+// Where the panel is that takes the place of this one in the next register tile.
+template <class Isa>
+[[gnu::always_inline]] inline const std::byte* panel_after(const GemmTask& t, uint32_t panel) {
+  constexpr uint32_t kTogether = 2 * Isa::kLanes / kPanel;
+  const uint32_t panels = (t.channels + kPanel - 1) / kPanel, after = panel + kTogether;
+  return after < panels || t.next == nullptr ? t.panels + after * t.panel_bytes
+                                             : t.next + (after - panels) * t.panel_bytes;
+}
+
 // Vector number `vector` of the task's channels.
 template <class Isa, WeightType kType>
 [[gnu::always_inline]] inline Packed<Isa, kType> vector_of(const GemmTask& t, uint32_t vector) {
   constexpr uint32_t kPerPanel = kPanel / Isa::kLanes;
-  return Packed<Isa, kType>(t.panels + vector / kPerPanel * t.panel_bytes, t.cols / kGroup,
+  const uint32_t panel = vector / kPerPanel;
+  return Packed<Isa, kType>(t.panels + panel * t.panel_bytes, panel_after<Isa>(t, panel), t.cols / kGroup,
                             vector % kPerPanel * Isa::kLanes);
 }
 
