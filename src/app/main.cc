@@ -5,6 +5,7 @@
 #include <functional>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include "app/bench.h"
 #include "app/chat.h"
@@ -14,6 +15,7 @@
 #include "app/serve.h"
 #include "app/serve_settings.h"
 #include "base/log.h"
+#include "kernels/table.h"
 
 namespace reprise {
 namespace {

@@ -2,7 +2,10 @@
 
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "app/log_level.h"
+#include "kernels/table.h"
 
 namespace reprise {
 namespace {

@@ -80,8 +80,8 @@ struct Sequence {
 };
 
 // How far an average of values of N(0, 1) over `keys` may be off: `exact`, or what queries and weights
-// rounded to bf16 cost, whose errors average out. (Which keys are seen is the same code for all tables of a
-// template: those that multiply in fp32 judge it.)
+// rounded to bf16 cost, whose errors average out. (Which keys are seen is judged where all weights are
+// equal.)
 float tolerance(const Table& t, size_t keys, float exact) {
   return t.bf16_attention ? 0.06f / std::sqrt(static_cast<float>(keys)) : exact;
 }
@@ -182,6 +182,35 @@ TEST(Attention, IsExactForValuesThatBf16Holds) {
     for (size_t i = 0; i < actual.size(); ++i)
       ASSERT_NEAR(actual[i], expected[i], tolerance(*t, i / s.q_ld() + 1, 3e-6f)) << t->name << " at " << i;
   }
+}
+
+// With keys of zero every weight is exactly 1, whatever it is rounded to: a value too many or too few shows.
+// Ends and starts of all parities, and garbage past the end.
+TEST(Attention, AveragesExactlyTheValuesThatARowSees) {
+  TaskPool pool(2, false);
+  for (const Table* t : all_tables())
+    for (const uint32_t window : {0u, 1u, 6u, 7u, 130u, 517u}) {
+      Sequence s(*t, pool, {16, 1, 2, 32}, 4, 700);
+      s.window = window;
+      std::fill(s.k.begin(), s.k.end(), 0.0f);
+      for (float& x : s.v) x = std::round(x * 16) / 16;
+      s.write(0, 700);
+      for (const uint32_t rows : {1u, 2u, 3u, 9u, 40u}) {
+        const uint32_t first = rows % 2 == 0 ? 640 : 641 - rows;
+        const auto out = s.attend(first, first + rows);
+        for (uint32_t i = 0; i < rows; ++i)
+          for (uint32_t h = 0; h < 4; ++h)
+            for (uint32_t d = 0; d < 32; ++d) {
+              const uint32_t position = first + i,
+                             keys = window == 0 ? position + 1 : std::min(window, position + 1);
+              double sum = 0;
+              for (uint32_t j = position + 1 - keys; j <= position; ++j)
+                sum += s.v[j * s.kv_ld() + h / 2 * 32 + d];
+              ASSERT_NEAR(out[i * s.q_ld() + h * 32 + d], sum / keys, 3e-6)
+                  << t->name << " window " << window << " row " << position;
+            }
+      }
+    }
 }
 
 TEST(Attention, ARowIsTheSameBitsForAnySlicing) {

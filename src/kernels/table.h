@@ -8,8 +8,8 @@
 //     each output element has one fixed order of fp32 operations for any row count: matrix-vector and
 //     matrix-matrix agree exactly.
 //   * `ref` computes in fp32 from dequantised weights with fp32 KV: the oracle. Fast tables may quantise
-//     activations to integers per group of 32 and keep KV in bf16. With KV in int8, `ref` rounds what it
-//     keeps in fp32 to the same values.
+//     activations to integers per group of 32 and keep KV in bf16 (with bf16_attention, and multiply it by
+//     queries and weights in bf16). With KV in int8, `ref` rounds what it keeps in fp32 to the same values.
 //   * Functions parallelise over the given pool and return when done. They need no memory but the scratch
 //     in their arguments, which grows to the largest shape seen (`ref` keeps a row a thread besides).
 //   * Pointers need no alignment unless stated. How long their arrays are is the caller's promise; shapes,

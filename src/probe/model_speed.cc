@@ -79,7 +79,7 @@ Result<std::vector<BenchRow>> bench_model(const ModelBenchOptions& options,
       layer_work(cost, options.depth + (options.prompt + 1) / 2.0, *table);  // on average
   if (const auto prefill = passes.prefill()) {
     BenchRow row = rate_row(at_depth("prefill", options.prompt), options.prompt, 1, "tokens/s", *prefill);
-    const Peaks peaks = measure_peaks(pool, timer, options.kernels, roof_seconds);
+    const Peaks peaks = measure_peaks(pool, timer, *table, roof_seconds);
     if (cost.layer_macs > 0 && peaks.fp32 > 0) {
       row.roof_share = row.value * least_seconds(peaks, prompt_work);
       row.roof = describe(peaks, prompt_work);

@@ -26,12 +26,12 @@ struct ModelBenchOptions {
 
 // Rows: "prefill N" and "decode N" in tokens/s with their share of the roof, then bytes and operations per
 // token. A prompt's roof is the time that its operations take at the peaks of their kinds: int8 dot for
-// quantised matrices, fp32 FMA for the others and for attention. A decoded token's is the time of reading
-// what it needs. Each row's hash is of its own output: the logits of the last prompt token; the decoded
-// tokens, one after the other, then the last logits. depth + prompt + generate may exceed the trained context
-// (the text is then meaningless, the work is not). `progress` (may be empty) gets short lines. Errors: as
-// load_model, unknown kernels, too little memory for the roof, and passes that did not all give the same
-// output.
+// quantised matrices, fp32 FMA for the others, and for attention that or the bf16 dot product. A decoded
+// token's is the time of reading what it needs. Each row's hash is of its own output: the logits of the last
+// prompt token; the decoded tokens, one after the other, then the last logits. depth + prompt + generate may
+// exceed the trained context (the text is then meaningless, the work is not). `progress` (may be empty) gets
+// short lines. Errors: as load_model, unknown kernels, too little memory for the roof, and passes that did
+// not all give the same output.
 Result<std::vector<BenchRow>> bench_model(const ModelBenchOptions& options,
                                           const std::function<void(const std::string&)>& progress = {});
 

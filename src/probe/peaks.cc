@@ -35,11 +35,12 @@ BenchRow measure_loop(TaskPool& pool, WindowTimer& timer, const RoofLoop& loop, 
   return rate_row(std::move(name), static_cast<double>(operations), 1e12, loop.unit, timer.estimate(windows));
 }
 
-Peaks measure_peaks(TaskPool& pool, WindowTimer& timer, std::string_view table, double seconds) {
-  auto loops = kernels::roof_loops(table);
+Peaks measure_peaks(TaskPool& pool, WindowTimer& timer, const kernels::Table& table, double seconds) {
+  auto loops = kernels::roof_loops(table.name);
   if (loops.empty()) loops = kernels::roof_loops();
   Peaks peaks;
   for (const RoofLoop& loop : loops) {
+    if (loop.kind == RoofKind::kBf16 && !table.bf16_attention) continue;  // nothing would be compared with it
     double& peak = loop.kind == RoofKind::kInt8   ? peaks.int8
                    : loop.kind == RoofKind::kBf16 ? peaks.bf16
                                                   : peaks.fp32;
@@ -66,7 +67,7 @@ std::string describe(const Peaks& peaks, const Operations& job) {
                {job.fp32, peaks.fp32, "fp32 FMA", "TFLOPS"}};
   std::string text;
   for (const auto& kind : kinds) {
-    if (kind.operations < 0.005 * job.total()) continue;  // 0 %
+    if (kind.operations <= 0.005 * job.total()) continue;  // 0 %
     if (!text.empty())
       text += fmt::format(", and for {:.0f} % of the operations ", 100 * kind.operations / job.total());
     text += fmt::format("{}, {:.2f} {}", kind.name, kind.peak / 1e12, kind.unit);

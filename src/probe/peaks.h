@@ -6,6 +6,7 @@
 
 #include "base/task_pool.h"
 #include "kernels/roof.h"
+#include "kernels/table.h"
 #include "probe/windows.h"
 
 namespace reprise {
@@ -22,7 +23,7 @@ struct ByKind {
 using Operations = ByKind;
 using Peaks = ByKind;
 // Of the instruction set of a kernel table; of the best this CPU has for "ref", which has none of its own.
-Peaks measure_peaks(TaskPool& pool, WindowTimer& timer, std::string_view table, double seconds);
+Peaks measure_peaks(TaskPool& pool, WindowTimer& timer, const kernels::Table& table, double seconds);
 
 // A job of some kinds, one after the other, at these peaks: the least seconds it takes, and how to call that
 // limit.

@@ -14,7 +14,8 @@ Result<std::vector<BenchRow>> bench_roof(const RoofOptions& options) {
   TRY(kernels::select(options.kernels));
   const auto loops = kernels::roof_loops(options.kernels);
   if (loops.empty() && !options.kernels.empty())
-    return fail(ErrorKind::kUnsupported, "there are no peak loops for kernel table '{}': use another",
+    return fail(ErrorKind::kUnsupported,
+                "there are no peak loops for kernel table '{}': use avx2, avx512 or avx512bf16",
                 options.kernels);
   if (loops.empty())
     return fail(ErrorKind::kUnsupported, "the peak loops need AVX2 at least, which this CPU lacks");

@@ -91,10 +91,9 @@ def on_a_terminal(server):
     check(screen.status() == 0, "terminal: Ctrl-D leaves with status 0")
 
 
-class Loading(http.server.BaseHTTPRequestHandler):
-    """A server that is loading when first asked."""
+class Scripted(http.server.BaseHTTPRequestHandler):
+    """A server that says what the test wants, of one model."""
     protocol_version = "HTTP/1.1"
-    refusals = 2
 
     def answer(self, status, body, kind="application/json"):
         self.send_response(status)
@@ -104,27 +103,31 @@ class Loading(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body.encode())
 
     def do_GET(self):
+        self.answer(200, json.dumps({"data": [{"id": "m"}]}))
+
+    def log_message(self, *_):
+        pass
+
+
+class Loading(Scripted):
+    """A server that is loading when first asked."""
+    refusals = 2
+
+    def do_GET(self):
         if Loading.refusals > 0:
             Loading.refusals -= 1
             return self.answer(503, json.dumps({"error": {"message": "The model is still loading."}}))
-        self.answer(200, json.dumps({"data": [{"id": "m"}]}))
+        super().do_GET()
 
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
         chunk = json.dumps({"choices": [{"index": 0, "delta": {"content": "here now"}}]})
         self.answer(200, f"data: {chunk}\n\ndata: [DONE]\n\n", "text/event-stream")
 
-    def log_message(self, *_):
-        pass
 
-
-class Endless(Loading):
+class Endless(Scripted):
     """A server whose answer goes on until the client hangs up, whatever a model would have said."""
-    refusals = 0
     hung_up = threading.Event()
-
-    def do_GET(self):
-        self.answer(200, json.dumps({"data": [{"id": "m"}]}))
 
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
@@ -139,7 +142,6 @@ class Endless(Loading):
                 time.sleep(0.02)
         except OSError:
             Endless.hung_up.set()
-        self.close_connection = True
 
 
 def interrupted():

@@ -83,6 +83,7 @@ class Call {
         inner_(w_.gate.rows) {}
 
   void run(TaskPool& pool) {
+    threads_ = static_cast<size_t>(pool.threads());
     lay_out(pool.threads());
     assign();
     const auto gather = [&](size_t tile, int) { gather_tile(static_cast<uint32_t>(tile)); };
@@ -187,6 +188,14 @@ class Call {
     return {s.expert, panel, channels, s.slot + row, std::min(s.rows - row, kTaskRows)};
   }
 
+  // Where the task begins that is likely this thread's next (threads claim tasks in turn); null after the
+  // last.
+  const std::byte* later(int loop, const Stack& stack, size_t task) const {
+    if (task + threads_ >= tasks_[loop]) return nullptr;
+    const Place at = place(loop, stack, task + threads_);
+    return stack.at(at.expert, at.panel);
+  }
+
   // y[r][n] for the place's rows and channels, with the expert's bias.
   // `next`: as GemmTask's.
   void multiply(const Stack& stack, const Place& at, const std::vector<float>& bias, const Rows& rows,
@@ -216,9 +225,9 @@ class Call {
     float* gate = local_ + static_cast<size_t>(worker) * kLocal;
     float* up = gate + kLocal / 2;
     const size_t ld = (at.channels + kPanel - 1) / kPanel * kPanel;
-    const uint32_t after = at.panel + at.channels / kPanel;
-    multiply(gate_, at, w_.gate_bias, input_, up_.at(at.expert, at.panel), gate, ld);
-    multiply(up_, at, w_.up_bias, input_, gate_.at(at.expert, after), up, ld);
+    const bool alike = gate_.matrix.type == up_.matrix.type;
+    multiply(gate_, at, w_.gate_bias, input_, alike ? up_.at(at.expert, at.panel) : nullptr, gate, ld);
+    multiply(up_, at, w_.up_bias, input_, alike ? later(0, gate_, task) : nullptr, up, ld);
     const auto join = gate_kernel(isa_, w_.gating);
     for (uint32_t r = 0; r < at.rows; ++r) {
       join(gate + r * ld, up + r * ld, at.channels);
@@ -228,8 +237,8 @@ class Call {
 
   void down(size_t task) const {
     const Place at = place(1, down_, task);
-    multiply(down_, at, w_.down_bias, joined_, nullptr, results_ + size_t{at.slot} * ld_ + at.panel * kPanel,
-             ld_);
+    multiply(down_, at, w_.down_bias, joined_, later(1, down_, task),
+             results_ + size_t{at.slot} * ld_ + at.panel * kPanel, ld_);
   }
 
   void add_row(size_t row) const {
@@ -265,7 +274,7 @@ class Call {
   float* results_ = nullptr;  // [slot][ld_]
 
   uint32_t segment_count_ = 0, slots_ = 0;
-  size_t tasks_[2] = {};
+  size_t tasks_[2] = {}, threads_ = 1;
 };
 
 }  // namespace

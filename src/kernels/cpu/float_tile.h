@@ -27,6 +27,7 @@ struct LoadBF16 {
 template <class Isa, class Load>
 struct FloatGemm {
   static constexpr uint32_t kColumn = kPanel * Load::kBytes;  // bytes of a panel
+  static constexpr uint32_t kAhead = 4096 / kColumn;          // columns
   template <int R>
   struct Tile {
     template <int P>
@@ -44,30 +45,24 @@ struct FloatGemm {
 #pragma GCC unroll 16
       for (int r = 0; r < R; ++r)
         for (int p = 0; p < P; ++p) acc[r][p] = Isa::zero();
-      // ahead[p] + k: what is fetched meanwhile, as in Packed::prefetch.
-      const auto columns = [&](uint32_t begin, uint32_t end, const std::byte* const* ahead)
-          __attribute__((always_inline)) {
-        for (uint32_t k = begin; k < end; ++k) {
-          V weights[P];
+      const uint32_t turn =
+          t.cols > kAhead ? t.cols - kAhead : 0;  // from here on the next panels are fetched
+      for (uint32_t k = 0; k < t.cols; ++k) {
+        V weights[P];
 #pragma GCC unroll 2
-          for (int p = 0; p < P; ++p) {
-            weights[p] = Load::load(w[p] + size_t{k} * kColumn);
-            if (leads_panel<Isa>(p)) __builtin_prefetch(ahead[p] + size_t{k - begin} * kColumn, 0, 2);
-          }
-#pragma GCC unroll 16
-          for (int r = 0; r < R; ++r) {
-            const V value = Isa::set1(x[r * t.x_ld + k]);
-#pragma GCC unroll 2
-            for (int p = 0; p < P; ++p) acc[r][p] = Isa::fma(weights[p], value, acc[r][p]);
-          }
+        for (int p = 0; p < P; ++p) {
+          weights[p] = Load::load(w[p] + size_t{k} * kColumn);
+          const std::byte* later =
+              k < turn ? w[p] + size_t{k + kAhead} * kColumn : next[p] + size_t{k - turn} * kColumn;
+          if (leads_panel<Isa>(p)) __builtin_prefetch(later, 0, 2);  // to L2: see Packed::prefetch
         }
-      };
-      constexpr uint32_t kAhead = 4096 / kColumn;
-      const uint32_t turn = t.cols > kAhead ? t.cols - kAhead : 0;
-      const std::byte* later[P];
-      for (int p = 0; p < P; ++p) later[p] = w[p] + size_t{kAhead} * kColumn;
-      columns(0, turn, later);
-      columns(turn, t.cols, next);
+#pragma GCC unroll 16
+        for (int r = 0; r < R; ++r) {
+          const V value = Isa::set1(x[r * t.x_ld + k]);
+#pragma GCC unroll 2
+          for (int p = 0; p < P; ++p) acc[r][p] = Isa::fma(weights[p], value, acc[r][p]);
+        }
+      }
       const uint32_t channel = vector * Isa::kLanes;
 #pragma GCC unroll 16
       for (int r = 0; r < R; ++r)

@@ -64,19 +64,35 @@ void products(const MicroKernels& isa, TaskPool& pool, const Input& input, std::
     plans[i] = {tasks, bytes, panels, run};
     tasks += size_t{(panels + run - 1) / run} * row_blocks;
   }
-  pool.run(tasks, [&](size_t task, int) {
+  struct Place {
+    size_t product;
+    uint32_t row, panel;
+  };
+  const auto place = [&](size_t task) -> Place {
     size_t i = 0;
     while (i + 1 < products.size() && task >= plans[i + 1].first_task) ++i;
-    const Product& p = products[i];
     const Plan& plan = plans[i];
     const size_t local = task - plan.first_task;
     // Neighbouring tasks share rows: weights stream once per row block, the rows stay in L1.
     const uint32_t runs = (plan.panels + plan.run - 1) / plan.run;
-    const auto row = static_cast<uint32_t>(local / runs) * kTaskRows;
-    const auto panel = static_cast<uint32_t>(local % runs) * plan.run;
-    const uint32_t channel = panel * kPanel;
+    return {i, static_cast<uint32_t>(local / runs) * kTaskRows,
+            static_cast<uint32_t>(local % runs) * plan.run};
+  };
+  const auto panels_at = [&](const Place& at) {
+    return products[at.product].w->data.data() + at.panel * plans[at.product].panel_bytes;
+  };
+  const auto threads = static_cast<size_t>(pool.threads());
+  pool.run(tasks, [&](size_t task, int) {
+    const Place at = place(task);
+    const Product& p = products[at.product];
+    const Plan& plan = plans[at.product];
+    const uint32_t row = at.row, channel = at.panel * kPanel;
     GemmTask t{};
-    t.panels = p.w->data.data() + panel * plan.panel_bytes;
+    t.panels = panels_at(at);
+    // Threads claim tasks in turn: about this one will be this thread's next.
+    if (task + threads < tasks)
+      if (const Place later = place(task + threads); products[later.product].w->type == p.w->type)
+        t.next = panels_at(later);
     t.panel_bytes = plan.panel_bytes;
     t.cols = input.cols;
     t.channels = std::min(p.w->rows - channel, plan.run * kPanel);

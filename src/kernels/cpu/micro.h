@@ -51,8 +51,9 @@ struct ActivationGroup {
 // addition to y. The same for any rows and channels.
 struct GemmTask {
   const std::byte* panels;  // first panel; panel_bytes to the next
-  const std::byte*
-      next;  // the panels that are likely to be multiplied next, to be fetched; null: those that follow
+  // Panels of the same size that this thread is likely to multiply after these, to be fetched; null: not
+  // known.
+  const std::byte* next;
   size_t panel_bytes;
   uint32_t cols, channels, rows;
   const ActivationGroup* quant;  // of the first row, which is a multiple of kActRows

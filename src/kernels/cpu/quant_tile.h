@@ -47,7 +47,7 @@ struct Packed {
   static constexpr size_t kCodes = group_code_bytes(f), kScales = group_scale_bytes(f),
                           kSuper = block_scale_bytes(f);
   const std::byte *codes, *scales, *super;
-  const std::byte *panel, *next;  // next: the panel after this one
+  const std::byte *panel, *next;  // next: the one in this place in the next register tile, to be fetched
   uint32_t groups;
   Packed(const std::byte* panel, const std::byte* next, uint32_t groups, uint32_t lane)
       : codes(panel + lane * 4),
@@ -367,13 +367,13 @@ template <class Isa>
   }
 }
 
-// Where the panel is that takes the place of this one in the next register tile.
+// The panel in this one's place in the next register tile; any that is at hand where that is not known.
 template <class Isa>
 [[gnu::always_inline]] inline const std::byte* panel_after(const GemmTask& t, uint32_t panel) {
   constexpr uint32_t kTogether = 2 * Isa::kLanes / kPanel;
   const uint32_t panels = (t.channels + kPanel - 1) / kPanel, after = panel + kTogether;
-  return after < panels || t.next == nullptr ? t.panels + after * t.panel_bytes
-                                             : t.next + (after - panels) * t.panel_bytes;
+  if (after < panels) return t.panels + after * t.panel_bytes;
+  return t.next ? t.next + (after - panels) * t.panel_bytes : t.panels;
 }
 
 // Vector number `vector` of the task's channels.

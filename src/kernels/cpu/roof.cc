@@ -11,10 +11,11 @@ namespace reprise::kernels {
 std::vector<RoofLoop> roof_loops(std::string_view table) {
   using enum RoofKind;
   std::vector<RoofLoop> loops;
-  if (cpu::has_avx512() && (table.empty() || table == "avx512" || table == "avx512bf16")) {
+  const bool avx512 = cpu::has_avx512() && (table.empty() || table == "avx512");
+  if (avx512 || (cpu::has_avx512bf16() && table == "avx512bf16")) {
     loops.push_back({kInt8, "int8 dot (AVX-512 VNNI)", "TOPS", cpu::avx512::roof_int8});
-    if (__builtin_cpu_supports("avx512bf16"))
-      loops.push_back({kBf16, "bf16 dot (AVX512_BF16)", "TFLOPS", cpu::avx512::roof_bf16});
+    if (cpu::has_avx512bf16())
+      loops.push_back({kBf16, "bf16 dot (AVX512_BF16)", "TFLOPS", cpu::avx512bf16::roof_bf16});
     loops.push_back({kFp32, "fp32 FMA (AVX-512)", "TFLOPS", cpu::avx512::roof_fp32});
     if (cpu::amx::usable()) {
       loops.push_back({kInt8, "int8 tile (AMX)", "TOPS", cpu::amx::roof_int8});

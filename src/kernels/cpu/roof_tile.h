@@ -72,6 +72,17 @@ struct RoofTile {
     return rounds * kProducts * Isa::kLanes * 2;
   }
 
+  static uint64_t bf16(uint64_t rounds, double* total) {
+    V acc[kChains];
+    for (V& a : acc) a = Isa::zero();
+    const I ones = Isa::broadcast(0x3f803f80);
+    chains(
+        rounds, acc,
+        ones, [&](V a, I x) __attribute__((always_inline)) { return Isa::dot_bf16(a, ones, x); });
+    *total = sum(acc);
+    return rounds * kProducts * Isa::kLanes * 2 * 2;
+  }
+
   // The XOR of all 64-bit words; bytes is a multiple of eight vectors.
   static uint64_t read(const std::byte* data, size_t bytes) {
     constexpr size_t kVector = Isa::kLanes * 4, kBlock = 8 * kVector, kAhead = 4096;

@@ -9,7 +9,10 @@
 
 namespace reprise::kernels::cpu {
 
-struct Avx512 {
+// A tag for each instruction set that builds on this one: files compiled for different ones must share no
+// function.
+template <class Tag>
+struct Avx512Of {
   using V = __m512;
   using I = __m512i;
   static constexpr int kLanes = 16;
@@ -127,5 +130,7 @@ struct Avx512 {
  private:
   static __mmask16 first(uint32_t n) { return static_cast<__mmask16>(n >= 16 ? 0xffff : (1u << n) - 1); }
 };
+
+using Avx512 = Avx512Of<struct Avx512Alone>;
 
 }  // namespace reprise::kernels::cpu

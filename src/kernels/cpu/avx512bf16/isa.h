@@ -5,7 +5,7 @@
 
 namespace reprise::kernels::cpu {
 
-struct Avx512Bf16 : Avx512 {
+struct Avx512Bf16 : Avx512Of<struct Avx512WithBf16> {
   // sum + the products of both halves of each lane, in fp32; denormals count as 0.
   static V dot_bf16(V sum, I a, I b) {
     return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
