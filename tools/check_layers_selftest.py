@@ -13,6 +13,8 @@ CASES = [
     ("src/engine/x.cc", "void f() { exit(1); }", "process-wide effect"),
     ("src/text/x.cc", "std::cout << 1;", "process-wide effect"),
     ("src/text/x.cc", "#include <immintrin.h>", "intrinsics outside"),
+    ("src/model/x.cc", "if (std::filesystem::exists(path.parent_path() / name(a, b))) return;", "give std::filesystem an error code"),
+    ("src/model/x.cc", "auto n = fs::file_size(path);", "give std::filesystem an error code"),
     ("src/base/x.cc", '#include "x.h"', "include by path from src/"),
     ("src/base/x.cc", "\n" * 601, "601 lines"),
     ("src/kernels/x.cc", "#ifdef REPRISE_CUDA\n#if defined(CUDA)", "no conditional on CUDA"),

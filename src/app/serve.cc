@@ -48,8 +48,10 @@ sigset_t stop_signals() {
 
 // A file's name without its ending, a folder's whole: those often end in a version.
 std::string name_of(const std::filesystem::path& path) {
-  const auto whole = std::filesystem::weakly_canonical(path);
-  return (std::filesystem::is_directory(whole) ? whole.filename() : whole.stem()).string();
+  std::error_code error;
+  auto whole = std::filesystem::weakly_canonical(path, error);
+  if (error) whole = path;
+  return (std::filesystem::is_directory(whole, error) ? whole.filename() : whole.stem()).string();
 }
 
 struct Loaded {

@@ -58,9 +58,10 @@ Result<ModelFile> open_gguf(const std::filesystem::path& path) {
   std::optional<ModelFile> whole;
   for (uint32_t i = 0; i < split.count; ++i) {
     const auto part_path = path.parent_path() / part_name(stem, i, split.count);
-    if (!std::filesystem::exists(part_path))
-      return fail(ErrorKind::kNotFound, "{}: part {} of {} is missing: {}", path.string(), i + 1, split.count,
-                  part_path.string());
+    std::error_code error;
+    if (!std::filesystem::exists(part_path, error))
+      return fail(ErrorKind::kNotFound, "{}: part {} of {} {}: {}", path.string(), i + 1, split.count,
+                  error ? "cannot be had (" + error.message() + ")" : "is missing", part_path.string());
     ModelFile part = i == split.number ? std::move(given) : TRY(open_part(part_path));
     const Split own = TRY(read_split(part));
     if (own.number != i || own.count != split.count || own.tensors != split.tensors)

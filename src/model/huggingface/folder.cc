@@ -93,8 +93,10 @@ class Folder {
   }
 
   Result<void> read_shard(const std::string& name, const std::set<std::string, std::less<>>& wanted) {
-    if (!std::filesystem::exists(path_ / name))
-      return fail(ErrorKind::kNotFound, "{}: the weight file {} is missing", path_.string(), printable(name));
+    std::error_code error;
+    if (!std::filesystem::exists(path_ / name, error))
+      return fail(ErrorKind::kNotFound, "{}: the weight file {} {}", path_.string(), printable(name),
+                  error ? "cannot be had: " + error.message() : "is missing");
     MappedFile mapped = TRY(MappedFile::open(path_ / name));
     auto parsed = parse_safetensors(mapped.bytes());
     if (!parsed) return at(name.c_str(), Result<void>(std::unexpected(parsed.error())));

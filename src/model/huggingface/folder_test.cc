@@ -308,6 +308,9 @@ TEST_F(FolderTest, TheIndexIsCheckedAgainstItsFiles) {
         fmt::format(R"({{"weight_map": {{"model.norm.weight": "{}"}}}})", outside));
     EXPECT_THAT(error(), HasSubstr("is no file name")) << outside;
   }
+  put("model.safetensors.index.json",
+      fmt::format(R"({{"weight_map": {{"model.norm.weight": "{}"}}}})", std::string(5000, 'a')));
+  EXPECT_THAT(error(), HasSubstr("aaa... cannot be had: File name too long"));
   put("model.safetensors.index.json", R"({"weight_map": {"x": 1}})");
   EXPECT_THAT(error(), HasSubstr("x is in no file"));
   put("model.safetensors.index.json", "{}");
