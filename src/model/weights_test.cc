@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kernels/testing/tables.h"
+
 namespace reprise {
 namespace {
 
@@ -47,17 +49,15 @@ TEST(WeightLoader, StacksArePackedFromPartsAsFromOnePiece) {
   ModelFile file;
   file.add_tensor(whole);
   file.add_tensor(apart);
-  for (const char* name : {"ref", "avx2", "avx512", "avx512bf16"}) {
-    const auto table = kernels::select(name);
-    if (!table) continue;
-    WeightLoader weights(file, pool, **table, WeightLoader::Mode::kPack);
+  for (const kernels::Table* table : kernels::testing::all_tables()) {
+    WeightLoader weights(file, pool, *table, WeightLoader::Mode::kPack);
     const auto a = weights.stack("whole", {kCount, 1}, kRows, kCols),
                b = weights.stack("apart", {kCount, 1}, kRows, kCols);
     std::vector<float> x(kCols), y(kCols);
     for (uint32_t row = 0; row < kCount * kRows; ++row) {
-      (*table)->unpack_row(*a, row, x.data());
-      (*table)->unpack_row(*b, row, y.data());
-      ASSERT_EQ(x, y) << name << " row " << row;
+      table->unpack_row(*a, row, x.data());
+      table->unpack_row(*b, row, y.data());
+      ASSERT_EQ(x, y) << table->name << " row " << row;
       ASSERT_EQ(x[0], values[row * kCols]);
     }
   }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "golden.h"
+#include "kernels/testing/tables.h"
 #include "model/testing/sequence.h"
 #include "model/testing/tiny_llama.h"
 
@@ -74,8 +75,8 @@ void compare_all(Model& reference, const std::vector<TokenId>& tokens, std::vect
 
 std::vector<Candidate> load_candidates(const std::filesystem::path& path) {
   std::vector<Candidate> candidates;
-  for (const char* name : {"avx2", "avx512", "avx512bf16"})
-    if (auto table = kernels::select(name)) candidates.push_back({*table, load(path, **table), {}});
+  for (const kernels::Table* table : kernels::testing::fast_tables())
+    candidates.push_back({table, load(path, *table), {}});
   return candidates;
 }
 

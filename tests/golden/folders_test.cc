@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "golden.h"
+#include "kernels/testing/tables.h"
 #include "model/inspect.h"
 #include "model/testing/gguf_copy.h"
 #include "model/testing/sequence.h"
@@ -54,17 +55,15 @@ TEST(Folders, AGgufFileOfTheSameWeightsGivesTheSameLogits) {
     copy_to_gguf(*source).write(path);
     const auto architecture = source->require<std::string_view>("general.architecture").value();
     const bool permuted = architecture == "llama" || architecture == "mistral3";
-    for (const char* table : {"ref", "avx2", "avx512", "avx512bf16"}) {
-      const auto chosen = kernels::select(table);
-      if (!chosen) continue;
-      const auto ours = load(folder(name), **chosen), gguf = load(path, **chosen);
+    for (const kernels::Table* table : kernels::testing::all_tables()) {
+      const auto ours = load(folder(name), *table), gguf = load(path, *table);
       const auto folders = all_logits(*ours, golden.tokens, 33, ours->layers());
       const auto files = all_logits(*gguf, golden.tokens, 33, gguf->layers());
       if (permuted) {
-        EXPECT_LE(relative_error(folders, files), std::string_view(table) == "ref" ? 1e-5f : kBound)
-            << name << " " << table;
+        EXPECT_LE(relative_error(folders, files), table == &kernels::ref_table() ? 1e-5f : kBound)
+            << name << " " << table->name;
       } else {
-        EXPECT_EQ(folders, files) << name << " " << table;
+        EXPECT_EQ(folders, files) << name << " " << table->name;
       }
       EXPECT_EQ(ours->info().stop_tokens, gguf->info().stop_tokens);
     }
