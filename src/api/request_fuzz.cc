@@ -14,12 +14,16 @@ namespace {
 
 constexpr size_t kVocabulary = 50'000;
 
-void check_fields(const GenerationFields& fields) {
+void check_fields(const GenerationFields& fields, uint32_t least_tokens) {
   const SamplingParams& sampling = fields.sampling;
   CHECK(sampling.temperature >= 0 && sampling.temperature <= 2);
   CHECK(sampling.top_p >= 0 && sampling.top_p <= 1 && sampling.top_k >= 0);
   CHECK(fields.n >= 1 && fields.n <= kMaxChoices);
-  CHECK(!fields.max_tokens || *fields.max_tokens > 0);
+  CHECK(sampling.min_p >= 0 && sampling.min_p <= 1 && sampling.repetition_penalty > 0);
+  CHECK(sampling.presence_penalty >= -2 && sampling.presence_penalty <= 2);
+  CHECK(sampling.frequency_penalty >= -2 && sampling.frequency_penalty <= 2);
+  CHECK(!fields.max_tokens ||
+        (*fields.max_tokens >= least_tokens && *fields.max_tokens >= fields.min_tokens));
   for (const std::string& stop : fields.stop) CHECK(!stop.empty());
   for (TokenId token : fields.stop_token_ids) CHECK(token >= 0 && static_cast<size_t>(token) < kVocabulary);
   for (auto [token, bias] : sampling.logit_bias) {
@@ -34,7 +38,7 @@ void check_error(const Error& error) {
 }
 
 void check_chat(const ChatRequest& request, const ChatLimits& limits) {
-  check_fields(request.fields);
+  check_fields(request.fields, /*least_tokens=*/1);
   const ChatInput& input = request.input;
   CHECK(!input.messages.empty());
   for (const boost::json::value& message : input.messages) {
@@ -68,7 +72,7 @@ void parse(std::string_view bytes, uint8_t choice) {
   } else {
     auto request = parse_completion_request(std::move(*body), kVocabulary);
     if (!request) return check_error(request.error());
-    check_fields(request->fields);
+    check_fields(request->fields, /*least_tokens=*/0);
     CHECK(request->best_of >= request->fields.n &&
           (request->best_of == request->fields.n || !request->fields.stream));
     CHECK(!request->prompts.empty() && request->prompts.size() * request->best_of <= kMaxChoices);
