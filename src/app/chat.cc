@@ -1,5 +1,7 @@
-// One io_context, run once per request, with one connection kept between them. While it runs, SIGINT closes
-// the connection: the server notices and stops the generation. At the prompt SIGINT has its default effect.
+// One io_context, run for one request after the other, with one connection kept between them. From the first
+// look for the server on, and from a prompt to the end of its answer, SIGINT counts as an interrupt and
+// closes the connection: the server notices and stops the generation. At the prompt it has its default
+// effect.
 #include "app/chat.h"
 
 #include <chrono>
@@ -8,6 +10,7 @@
 #include <functional>
 #include <iostream>
 #include <iterator>
+#include <optional>
 
 #include <boost/asio.hpp>
 #include <boost/json.hpp>
@@ -88,44 +91,70 @@ class Chat {
     }
   }
 
-  // Runs one request to its end with Ctrl-C at hand.
-  Result<void> drive(asio::awaitable<Result<void>> work) {
-    Result<void> result = fail(ErrorKind::kInternal, "the request did not finish");
-    interrupts_ = 0;
-    asio::signal_set interrupt(context_, SIGINT);
-    std::function<void()> watch = [&] {
-      interrupt.async_wait([&](boost::system::error_code error, int) {
+  // While it lives Ctrl-C is an interrupt, also between two requests. A second one leaves at once.
+  class CtrlC {
+   public:
+    explicit CtrlC(Chat& chat) : chat_(chat), signals_(chat.context_, SIGINT) {
+      chat_.interrupts_ = 0;
+      chat_.context_.restart();
+      watch();
+    }
+    ~CtrlC() {
+      signals_.cancel();
+      while (waiting_) chat_.context_.run_one();
+    }
+    CtrlC(const CtrlC&) = delete;
+    CtrlC& operator=(const CtrlC&) = delete;
+
+    // Counts what came while no request ran.
+    bool interrupted() {
+      chat_.context_.poll();
+      return chat_.interrupts_ > 0;
+    }
+
+   private:
+    void watch() {
+      waiting_ = true;
+      signals_.async_wait([this](boost::system::error_code error, int) {
+        waiting_ = false;
         if (error) return;
-        if (++interrupts_ > 1) std::_Exit(kInterrupted);  // the first has not helped
-        client_.close();
+        if (++chat_.interrupts_ > 1) std::_Exit(kInterrupted);  // the first has not helped
+        chat_.client_.close();
         watch();
       });
-    };
-    watch();
+    }
+    Chat& chat_;
+    asio::signal_set signals_;
+    bool waiting_ = false;
+  };
+
+  // Runs one request to its end, under a CtrlC.
+  Result<void> drive(asio::awaitable<Result<void>> work) {
+    std::optional<Result<void>> result;
     asio::co_spawn(context_, std::move(work), [&](std::exception_ptr thrown, Result<void> outcome) {
       result =
           thrown ? fail(ErrorKind::kInternal, "the conversation broke off unexpectedly") : std::move(outcome);
-      interrupt.cancel();
     });
-    context_.restart();
-    context_.run();
-    return result;
+    while (!result) context_.run_one();
+    return std::move(*result);
   }
 
   // Says early and plainly when there is no server, waits for one that is still loading, and learns what it
   // serves.
   Result<void> find_server() {
     const Nanos start = now();
+    CtrlC ctrl_c(*this);
     std::string body;
     bool loading = true;
     while (loading) {
       const Result<void> listed = drive(list_models(body, loading));
-      if (loading && now() - start < kLongestLoad) {
+      if (loading && now() - start < kLongestLoad && !ctrl_c.interrupted()) {
         show_waiting(listed.error().message, now() - start);
         TRY(drive(pause()));
         continue;
       }
       show_waiting("", 0);
+      if (ctrl_c.interrupted()) return fail(ErrorKind::kCancelled, "interrupted");
       if (!listed) return listed;
     }
     if (!model_.empty()) return {};
@@ -176,6 +205,7 @@ class Chat {
   Result<void> answer(const std::string& prompt) {
     std::string text;
     Speed speed;
+    CtrlC ctrl_c(*this);
     const Result<void> result = drive(stream(prompt, text, speed));
     if (!text.empty())
       conversation_.remember(prompt, text);  // also what was cut short: the next turn may refer to it
@@ -299,7 +329,7 @@ class Chat {
   const bool on_terminal_;
   const bool colour_;
   bool reasoning_open_ = false;
-  int interrupts_ = 0;  // during the running request
+  int interrupts_ = 0;  // since there is a CtrlC
 };
 
 }  // namespace

@@ -5,7 +5,7 @@
 
 Standard library only. Prints one line a check; exits 1 at the first failure.
 """
-import argparse, http.server, json, os, pathlib, pty, re, select, subprocess, sys, threading, time
+import argparse, http.server, json, os, pathlib, pty, random, re, select, subprocess, sys, threading, time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "tools/bench"))
 import servers
@@ -171,10 +171,15 @@ def while_loading():
     screen.type("\x04")
     screen.status()
     Loading.refusals = 10**9
-    screen = Screen(args.reprise, "chat", "--url", url)
-    screen.wait("still loading")
-    screen.type("\x03")
-    check(screen.status() == 130, "terminal: Ctrl-C ends the wait")
+    delays = random.Random(1)
+    statuses = []
+    for trial in range(20):  # at once, when one request ends and the next has not begun, and at any time
+        screen = Screen(args.reprise, "chat", "--url", url)
+        screen.wait("still loading")
+        time.sleep(0 if trial % 2 else delays.uniform(0, 1.1))
+        screen.type("\x03")
+        statuses.append(screen.status())
+    check(statuses == [130] * len(statuses), "terminal: Ctrl-C ends the wait, whenever it comes", statuses)
     server.shutdown()
 
 
