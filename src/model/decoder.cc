@@ -73,6 +73,9 @@ KvSpec Decoder::kv_spec() const {
 TokenCost Decoder::token_cost() const {
   const uint64_t sliding = config_.windows.size() - std::ranges::count(config_.windows, 0u);
   const bool tied = ends_.output.parts.empty();
+  const kernels::KvShape& kv = workspace_.kv;
+  const size_t kv_bytes =
+      workspace_.table->kv_page_bytes(kv) / kv.page_tokens / config_.layers;  // of a layer
   return {.weight_bytes = weights_.token_bytes - (tied ? 0 : ends_.embedding.bytes()),
           .macs_per_byte = workspace_.table->macs_per_byte,
           .layer_bytes = weights_.layer_bytes,
@@ -81,6 +84,8 @@ TokenCost Decoder::token_cost() const {
           .head_macs = uint64_t{config_.hidden} * config_.vocabulary,
           .attention_macs = 2 * (config_.layers - sliding) * config_.q_width(),
           .window_macs = 2 * sliding * config_.q_width(),
+          .kv_bytes = kv_bytes * (config_.layers - sliding),
+          .window_kv_bytes = kv_bytes * sliding,
           .window = sliding == 0 ? 0 : std::ranges::max(config_.windows)};
 }
 

@@ -309,6 +309,22 @@ TEST_F(LoadTest, ATokenCostsTheExpertsItUses) {
   EXPECT_EQ(cost(16, 2).weight_bytes - cost(8, 2).weight_bytes, 2u * 256 * 8 * sizeof(float)) << "the router";
 }
 
+TEST_F(LoadTest, ATokenReadsTheKeysOfItsWindows) {
+  const auto cost = [&](const TinyLlama& options) {
+    auto model = load(make_tiny_llama(options));
+    const KvSpec spec = (*model)->kv_spec();
+    const TokenCost cost = (*model)->token_cost();
+    EXPECT_EQ(cost.kv_bytes + cost.window_kv_bytes, spec.groups[0].page_bytes / spec.page_tokens);
+    return cost;
+  };
+  EXPECT_EQ(cost({}).window_kv_bytes, 0u);
+  const TokenCost gemma =
+      cost({.architecture = "gemma3", .layers = 7, .head_norms = true, .post_norms = true, .window = 40});
+  EXPECT_EQ(gemma.window, 40u);
+  EXPECT_EQ(gemma.window_kv_bytes, 6 * gemma.kv_bytes) << "one layer of seven sees all";
+  EXPECT_EQ(gemma.window_macs, 6 * gemma.attention_macs);
+}
+
 TEST_F(LoadTest, BlocksThatPredictFurtherTokensAreNotRun) {
   const TinyLlama plain{.architecture = "glm4moe",
                         .qkv_biases = true,

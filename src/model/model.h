@@ -45,9 +45,10 @@ struct TokenCost {
   uint64_t layer_macs = 0;   // in the layers' matrices, for every token
   uint64_t float_macs = 0;   // of these, in matrices that are kept as floats: by parameters
   uint64_t head_macs = 0;    // in the output head, for a token whose logits are wanted
-  // For every token and each position it attends to: in layers that see all, and in those that see the last
-  // `window` ones.
+  // For every token and each position it attends to, in layers that see all and in those that see the last
+  // `window` ones: multiply-adds, and bytes of keys and values.
   uint64_t attention_macs = 0, window_macs = 0;
+  size_t kv_bytes = 0, window_kv_bytes = 0;
   uint32_t window = 0;
 };
 

@@ -134,13 +134,6 @@ std::optional<Estimate> ModelPasses::decode() const {
   return timer_.estimate(decode_windows_);
 }
 
-size_t ModelPasses::kv_bytes_per_token() const {
-  const KvSpec spec = model_.kv_spec();
-  size_t bytes = 0;
-  for (const KvGroup& group : spec.groups) bytes += group.page_bytes / spec.page_tokens;
-  return bytes;
-}
-
 std::string ModelPasses::show(const std::optional<uint64_t>& hash) {
   return hash ? fmt::format("{:016x}", *hash) : "";
 }

@@ -31,7 +31,6 @@ class ModelPasses {
   std::string prefill_hash() const { return show(prefill_hash_); }
   std::string decode_hash() const { return show(decode_hash_); }
   bool stable() const { return stable_; }  // every pass gave the hashes of the first
-  size_t kv_bytes_per_token() const;
 
  private:
   struct Slice {

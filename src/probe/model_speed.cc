@@ -24,12 +24,17 @@ BenchRow fact(std::string name, double value, std::string unit) {
   return row;
 }
 
+// What a token that attends to `keys` positions spends on them: `all` for each in the layers that see all,
+// and `window` for each in those that see the last ones.
+double per_key(const TokenCost& cost, double keys, uint64_t all, uint64_t window) {
+  return static_cast<double>(all) * keys + static_cast<double>(window) * std::min<double>(keys, cost.window);
+}
+
 // What a token that attends to `keys` positions takes at least; an addition counts as one operation, as a
 // multiplication does. `ref` multiplies everything as floats.
 Operations layer_work(const TokenCost& cost, double keys, const kernels::Table& table) {
   const auto all = static_cast<double>(cost.layer_macs), floats = static_cast<double>(cost.float_macs);
-  const double attention = static_cast<double>(cost.attention_macs) * keys +
-                           static_cast<double>(cost.window_macs) * std::min<double>(keys, cost.window);
+  const double attention = per_key(cost, keys, cost.attention_macs, cost.window_macs);
   if (&table == &kernels::ref_table()) return {.fp32 = 2 * (all + attention)};
   Operations work{.int8 = 2 * (all - floats), .fp32 = 2 * floats};
   (table.bf16_attention ? work.bf16 : work.fp32) += 2 * attention;
@@ -60,7 +65,7 @@ Result<std::vector<BenchRow>> bench_model(const ModelBenchOptions& options,
   ModelPasses passes(options, *model, timer, progress);
   const double context = options.depth + options.prompt + options.generate / 2.0;  // a decoded token's
   const double bytes =
-      static_cast<double>(cost.weight_bytes) + static_cast<double>(passes.kv_bytes_per_token()) * context;
+      static_cast<double>(cost.weight_bytes) + per_key(cost, context, cost.kv_bytes, cost.window_kv_bytes);
   const bool decode_roof = options.generate > 0 && cost.weight_bytes > 0;
   const size_t working_set = std::min(static_cast<size_t>(bytes), kDramBytes);
   if (decode_roof) TRY(check_memory(working_set));
