@@ -63,18 +63,36 @@ struct Call {
       }
   }
 
+  KvHead kv(const Tile& t) const {
+    return kv_head(*a.shape, a.layer, t.kv_head, a.slices[t.slice].pages.data());
+  }
+
+  // Keys of a part that some row of the tile sees.
+  struct Keys {
+    uint32_t begin, end;
+  };
+  Keys keys(const Tile& t, uint32_t part) const {
+    const uint32_t position = a.slices[t.slice].position + t.first, begin = (t.first_part + part) * kKvSplit;
+    return {std::max(begin, first_key(position, a.window) / kKvBlock * kKvBlock),
+            std::min(begin + kKvSplit, position + t.positions)};
+  }
+
+  // `next` and its `next_part`: what this thread is likely to do after this; null: not known.
   void attend(const Tile& t, uint32_t part, const float* q, const uint32_t* start, const uint32_t* limit,
-              const SoftmaxState& state, float* scratch) const {
-    const Slice& slice = a.slices[t.slice];
+              const SoftmaxState& state, float* scratch, const Tile* next, uint32_t next_part) const {
     AttentionTask task;
-    task.kv = kv_head(*a.shape, a.layer, t.kv_head, slice.pages.data());
+    task.kv = kv(t);
     task.q = q;
     task.start = start;
     task.limit = limit;
     task.rows = rows(t);
-    const uint32_t begin = (t.first_part + part) * kKvSplit;
-    task.begin = std::max(begin, start[0] / kKvBlock * kKvBlock);
-    task.end = std::min(begin + kKvSplit, limit[task.rows - 1]);
+    const Keys seen = keys(t, part);
+    task.begin = seen.begin;
+    task.end = seen.end;
+    const Keys later = next ? keys(*next, next_part) : Keys{};
+    task.next = next ? kv(*next) : task.kv;
+    task.next_begin = later.begin;
+    task.next_end = later.end;
     task.state = state;
     task.scratch = scratch;
     isa.attend[static_cast<int>(a.shape->type)](task);
@@ -177,9 +195,14 @@ void attention(const MicroKernels& isa, TaskPool& pool, const AttentionArgs& a) 
       }
   }
 
+  const auto threads = static_cast<uint32_t>(pool.threads());
   pool.run(task_count, [&](size_t index, int worker) {
     const Task& task = task_list[index];
     const Tile& t = tile_list[task.tile];
+    // Threads claim tasks in turn: about this one will be this thread's next.
+    const Task* later = index + threads < task_count ? &task_list[index + threads] : nullptr;
+    const Tile* next = later ? &tile_list[later->tile] : nullptr;
+    const uint32_t next_part = later && later->part != kWhole ? later->part : 0;
     const uint32_t rows = call.rows(t);
     auto* memory = reinterpret_cast<float*>(workers + worker_bytes * worker);
     float* q = memory + 2 * state_floats(max_rows, call.dim);
@@ -189,15 +212,16 @@ void attention(const MicroKernels& isa, TaskPool& pool, const AttentionArgs& a) 
     call.gather(t, q, start, limit);
     if (task.part != kWhole) {
       float* to = parts_memory + t.state + task.part * state_floats(rows, call.dim);
-      call.attend(t, task.part, q, start, limit, state_at(to, rows, call.dim), transposed);
+      call.attend(t, task.part, q, start, limit, state_at(to, rows, call.dim), transposed, next, next_part);
       return;
     }
     const SoftmaxState result = state_at(memory, rows, call.dim);
     const SoftmaxState part = state_at(memory + state_floats(max_rows, call.dim), rows, call.dim);
-    call.attend(t, 0, q, start, limit, result, transposed);
-    for (uint32_t n = 1; n < t.parts; ++n) {
-      call.attend(t, n, q, start, limit, part, transposed);
-      call.merge(t, n, result, part);
+    for (uint32_t n = 0; n < t.parts; ++n) {
+      const bool last = n + 1 == t.parts;
+      call.attend(t, n, q, start, limit, n == 0 ? result : part, transposed, last ? next : &t,
+                  last ? next_part : n + 1);
+      if (n > 0) call.merge(t, n, result, part);
     }
     call.store(t, result);
   });

@@ -348,6 +348,12 @@ struct Attention {
       }
   }
 
+  // The tile that begins with `position`.
+  static const std::byte* keys_at(const KvHead& kv, uint32_t position) {
+    return kv.pages[position / kv.page_tokens] + kv.k_offset +
+           position % kv.page_tokens / kKvTile * kv.tile_bytes;
+  }
+
   static void attend(const AttentionTask& t) {
     const uint32_t dim = t.kv.dim;
     for (uint32_t r = 0; r < t.rows; ++r) {
@@ -372,9 +378,12 @@ struct Attention {
         b.k[i] = page + t.kv.k_offset + at;
         b.v[i] = page + t.kv.v_offset + at;
         b.next[i] = b.v[i];
-        if (position + kBlock < t.end)
-          b.next[i] = t.kv.pages[(position + kBlock) / t.kv.page_tokens] + t.kv.k_offset +
-                      (position + kBlock) % t.kv.page_tokens / kKvTile * t.kv.tile_bytes;
+        const uint32_t later = t.next_begin + i * kKvTile;
+        if (position + kBlock < t.end) {
+          b.next[i] = keys_at(t.kv, position + kBlock);
+        } else if (b.begin + kBlock >= t.end && later < t.next_end) {
+          b.next[i] = keys_at(t.next, later);
+        }
       }
       for (uint32_t row = 0; row < t.rows; row += tile_rows) {
         b.q = queries(t, row);

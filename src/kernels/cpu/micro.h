@@ -89,6 +89,10 @@ struct AttentionTask {
   uint32_t rows;
   // Keys of this part: begin is a multiple of 128, end <= the next multiple of 512 and <= the last limit.
   uint32_t begin, end;
+  // Keys that this thread is likely to multiply after these, to be fetched: from next_begin to next_end,
+  // which is next_begin where they are not known.
+  KvHead next;
+  uint32_t next_begin, next_end;
   SoftmaxState state;  // overwritten
   float* scratch;      // [rows][dim]
 };
