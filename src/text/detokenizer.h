@@ -14,6 +14,8 @@ class Detokenizer {
   // that never can are replaced by U+FFFD, one per maximal invalid part (Unicode 15, 3.9, as Python's decoder
   // does). Hidden tokens give nothing.
   std::string push(TokenId token);
+  // The text of a token by itself, hidden or not.
+  std::string_view shown(TokenId token) const { return tokenizer_->bytes(token); }
   // The held-back rest at the end of a generation, with U+FFFD for what is incomplete.
   std::string finish();
 

@@ -2,6 +2,7 @@
 // control tokens, and words that the pre-tokenizer must not cut.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -64,6 +65,9 @@ class AddedTokens {
       done = end;
     }
     if (done < text.size()) part(Part{text.substr(done), -1});
+  }
+  bool holds(TokenId token) const {  // by looking at each
+    return std::ranges::find(tokens_, token, &AddedToken::id) != tokens_.end();
   }
   bool empty(Stage stage) const { return matchers_[static_cast<size_t>(stage)].empty(); }
 

@@ -37,6 +37,7 @@ class PipelineTokenizer final : public Tokenizer {
   std::string decode(TokenSpan tokens, bool with_hidden) const override;
   std::string_view bytes(TokenId token) const override;
   bool is_hidden(TokenId token) const override;
+  bool is_added(TokenId token) const override { return stages_.added.holds(token); }
   size_t size() const override { return stages_.bytes.size(); }
   std::optional<TokenId> bos() const override { return stages_.bos; }
   std::optional<TokenId> eos() const override { return stages_.eos; }

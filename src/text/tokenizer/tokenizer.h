@@ -42,7 +42,9 @@ class Tokenizer {
   // tokens: their text. An id out of range stands for nothing.
   virtual std::string_view bytes(TokenId token) const = 0;
   virtual bool is_hidden(TokenId token) const = 0;  // not shown to users
-  virtual size_t size() const = 0;                  // ids are 0 .. size() - 1
+  // Found in text whole and before all else, as markup is; never made of smaller tokens.
+  virtual bool is_added(TokenId) const { return false; }
+  virtual size_t size() const = 0;  // ids are 0 .. size() - 1
   // The text of a whole sequence; hidden tokens are left out unless asked for. All bytes in order, but where
   // the vocabulary's own decoder does more: SentencePiece's drops the space it put before the text, and
   // replaces bytes that are no UTF-8.
