@@ -70,12 +70,12 @@ Result<AnswerStyle> AnswerStyle::create(std::string_view family, std::string_vie
 
 bool AnswerStyle::ends_in_reasoning(std::string_view prompt) const {
   if (!family_) return false;
-  const std::string_view begin = family_->reasoning_begin(), end = family_->reasoning_end();
+  const std::string_view begin = family_->reasoning_begin();
   if (begin.empty()) return false;
   const size_t opened = prompt.rfind(begin);
   if (opened == prompt.npos) return false;
   // Only white space may stand behind it: elsewhere it is a word of the conversation.
-  return prompt.find_first_not_of(" \t\r\n", opened + begin.size()) == prompt.npos && !end.empty();
+  return prompt.find_first_not_of(" \t\r\n", opened + begin.size()) == prompt.npos;
 }
 
 struct AnswerParser::State {

@@ -373,10 +373,8 @@ struct Attention {
       const uint32_t keys = t.end - b.begin < kBlock ? t.end - b.begin : kBlock;
       for (uint32_t i = 0; i * kKvTile < keys; ++i) {
         const uint32_t position = b.begin + i * kKvTile;
-        const std::byte* page = t.kv.pages[position / t.kv.page_tokens];
-        const size_t at = position % t.kv.page_tokens / kKvTile * t.kv.tile_bytes;
-        b.k[i] = page + t.kv.k_offset + at;
-        b.v[i] = page + t.kv.v_offset + at;
+        b.k[i] = keys_at(t.kv, position);
+        b.v[i] = b.k[i] + (t.kv.v_offset - t.kv.k_offset);
         b.next[i] = b.v[i];
         const uint32_t later = t.next_begin + i * kKvTile;
         if (position + kBlock < t.end) {
